@@ -40,7 +40,7 @@ COPIES = {
         [
             "runtime.backoff.delay_seconds",
             "adapters.tools.dispatch.schema_of",
-            "adapters.tools.dispatch.read",
+            "adapters.tools.dispatch.read_arguments",
             "actors.tools.output.truncate",
         ],
     ),

@@ -49,13 +49,12 @@ from adapters.postgres.kin.family import PostgresFamily
 from adapters.settings import ADVISOR_EXPERIMENT, Config
 from adapters.settings.refusals import CannotStart
 from adapters.settings.secrets import Vault, open_vault
-from adapters.tools.approvals.store import Consents
+from adapters.tools.approvals.store import ConsentStore
 from adapters.tools.built_in.sources import ToolDeps, built_in_sources
-from adapters.tools.declared import DeclaredTools
 from adapters.tools.mcp.chat_tools.source import ServerTools
 from adapters.tools.mcp.wiring import Mcp, open_mcp
 from adapters.tools.mcp.workspaces.servers import WorkspaceServers, open_workspace_servers, trust_of
-from adapters.tools.toolbox import Toolbox
+from adapters.tools.toolbox import DeclaredTools, Toolbox
 from adapters.workspaces.context.pinned_contexts import PinnedContexts, open_contexts
 from adapters.workspaces.context.skills import SkillIndex
 from adapters.workspaces.context.turn_context import TurnWords, WorkspacePlans
@@ -96,7 +95,7 @@ class ChatServices:
     vault: Vault
     mcp: Mcp
     lifecycle: WorkspaceLifecycle
-    near: WorkspaceServers
+    workspace_mcp: WorkspaceServers
     contexts: PinnedContexts
     skills: SkillIndex
     summaries: AutomaticSummaries
@@ -137,8 +136,8 @@ async def open_chats(
         open_mcp(store.pool, store.bus, vault=vault, allowed=tuple(config.private_networks)) as mcp,
         open_workspace_servers(
             workspaces, contexts, trust_of(config), approving_of(config, store)
-        ) as near,
-        open_lifecycle(config, workspaces, store.bus, listeners=(contexts, near)) as lifecycle,
+        ) as workspace_mcp,
+        open_lifecycle(config, workspaces, store.bus, (contexts, workspace_mcp)) as lifecycle,
         open_children("chats of this process", capacity=1) as children,
     ):
         skills = SkillIndex(SkillStore(store.pool, tell=store.bus.tell), contexts)
@@ -147,7 +146,7 @@ async def open_chats(
         prompts = prompting_of(store, catalogue, contexts, skills, plans, advised)
         guards = TurnLimits(config.startup_seconds, config.silence_seconds)
         keeper = Bookkeeper(SideCosts(store.pool), prices)
-        server_tools = ServerTools(mcp.reached, near, catalogue, figures.note_search)
+        server_tools = ServerTools(mcp.calls, workspace_mcp, catalogue, figures.note_search)
         deps = ToolDeps(
             bus=store.bus,
             sending=ChatSender(store.ledger, basis.intake),
@@ -162,7 +161,7 @@ async def open_chats(
             skills=skills,
             workspaces=workspaces,
             lifecycle=lifecycle,
-            usable_servers=mcp.known.usable,
+            usable_servers=mcp.registry.usable,
         )
         world = TurnDeps(
             ledger=store.ledger,
@@ -185,7 +184,7 @@ async def open_chats(
         with skills.follow(store.bus), server_tools.follow(store.bus), ExitStack() as following:
             if config.summaries:
                 following.enter_context(store.bus.follow_commits(summaries.committed))
-            asked = (catalogue, vault, mcp, lifecycle, near, contexts, skills, summaries)
+            asked = (catalogue, vault, mcp, lifecycle, workspace_mcp, contexts, skills, summaries)
             running = (prompts, previews, supervisor, background, figures, keeper, basis.plugins)
             yield ChatServices(store, *asked, *running)
 
@@ -211,7 +210,7 @@ def toolbox_of(store: Store, deps: ToolDeps, plugins: Plugins, servers: ServerTo
 
 def approving_of(config: Config, store: Store) -> ApprovalSettings:
     return ApprovalSettings(
-        Consents(store.pool),
+        ConsentStore(store.pool),
         Policy(config.approval_policy),
         config.approval_rules,
         config.approval_deadline,

@@ -57,7 +57,7 @@ from adapters.plugins.identity import identify_by
 from adapters.postgres.conversation.pages import Pages
 from adapters.settings import Config
 from adapters.tools.approvals.routes import Approvals
-from adapters.tools.approvals.store import Consents
+from adapters.tools.approvals.store import ConsentStore
 from adapters.tools.mcp.routes.all_routes import mcp_routes
 from adapters.workspaces.routes import WorkspaceRoutes
 from adapters.workspaces.store import OwnedWorkspaces
@@ -270,7 +270,7 @@ def chat_routes(deps: RouteDeps) -> Sequence[Routes]:
     sending = ChatSender(ledger, chats.supervisor)
     files = FileStore(pool, sharing=sharing)
     owned = OwnedWorkspaces(pool, tell=chats.store.bus.tell, sharing=sharing)
-    repeating, consents = RequestRepeats(Receipts(pool)), Consents(pool)
+    repeating, consents = RequestRepeats(Receipts(pool)), ConsentStore(pool)
     about = ChatRoutes(
         admission,
         shelf,
@@ -283,9 +283,9 @@ def chat_routes(deps: RouteDeps) -> Sequence[Routes]:
         contents=chats.store.files,
         repeating=repeating,
         consents=consents,
-        servers=chats.mcp.known,
+        servers=chats.mcp.registry,
         contexts=chats.contexts,
-        named=chats.near.seen,
+        named=chats.workspace_mcp.seen,
         workspaces=owned,
         organization=organization,
     )
@@ -299,7 +299,7 @@ def chat_routes(deps: RouteDeps) -> Sequence[Routes]:
             files=files,
             catalogue=catalogue,
             repeating=repeating,
-            servers=chats.mcp.known,
+            servers=chats.mcp.registry,
         ),
         Queue(admission, ledger, sending=sending, files=files, catalogue=catalogue),
         Turns(admission, sending, shelf=shelf, organization=organization),
@@ -334,7 +334,7 @@ def statistics_of(chats: ChatServices, auth: Auth, streaming: StreamParts) -> Ma
         "catalogue": chats.catalogue.statistics(),
         "mcp": chats.mcp.statistics(),
         "workspaces": chats.lifecycle.statistics(),
-        "workspace_servers": chats.near.statistics(),
+        "workspace_servers": chats.workspace_mcp.statistics(),
         "contexts": chats.contexts.statistics(),
         "skills": chats.skills.statistics(),
         "summaries": chats.summaries.statistics(),

@@ -32,7 +32,7 @@ def schema_of(arguments: type[msgspec.Struct]) -> JsonText:
     return JsonText(msgspec.json.encode(shown).decode())
 
 
-def read(arguments: type[Arguments], args: str) -> Arguments | str:
+def read_arguments(arguments: type[Arguments], args: str) -> Arguments | str:
     """The arguments; or what is wrong with them, for the model."""
     try:
         return msgspec.json.decode(args, type=arguments)
@@ -66,12 +66,12 @@ def _plain(fact: str) -> str:
     return said[:1].lower() + said[1:]
 
 
-Told = Mapping[str, Any]
-ArgumentsType = type[msgspec.Struct]
-Deed = Callable[[Calling, Any], Awaitable[Told | ToolOutput]]
+ResultDocument = Mapping[str, Any]
+ArgumentsStruct = type[msgspec.Struct]
+Action = Callable[[Calling, Any], Awaitable[ResultDocument | ToolOutput]]
 
 
-class Wrong(Exception):
+class ToolCallError(Exception):
     """The call cannot be served; the words are for the model, and what is told beside them."""
 
     def __init__(self, why: str, **beside: str) -> None:
@@ -79,18 +79,18 @@ class Wrong(Exception):
         self.beside = beside
 
 
-async def served(calling: Calling, arguments: ArgumentsType, do: Deed) -> ToolOutput:
-    asked = read(arguments, calling.call.args or "{}")
+async def run(calling: Calling, arguments: ArgumentsStruct, do: Action) -> ToolOutput:
+    asked = read_arguments(arguments, calling.call.args or "{}")
     if isinstance(asked, str):
         return error_output(asked)
     try:
         done = await do(calling, asked)
-    except Wrong as wrong:
+    except ToolCallError as wrong:
         if not wrong.beside:
             return error_output(str(wrong))
-        return told({"error": str(wrong), **wrong.beside}, is_error=True)
-    return done if isinstance(done, ToolOutput) else told(done)
+        return tool_result({"error": str(wrong), **wrong.beside}, is_error=True)
+    return done if isinstance(done, ToolOutput) else tool_result(done)
 
 
-def told(document: Told, *, is_error: bool = False) -> ToolOutput:
+def tool_result(document: ResultDocument, *, is_error: bool = False) -> ToolOutput:
     return ToolOutput(JsonText(json.dumps(document, ensure_ascii=False)), is_error=is_error)

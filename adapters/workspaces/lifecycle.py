@@ -222,7 +222,6 @@ async def open_lifecycle(
     config: Config,
     workspaces: LocalWorkspaces,
     bus: Bus,
-    *,
     listeners: Sequence[WorkspaceListener],
 ) -> AsyncIterator[WorkspaceLifecycle]:
     """Let workspaces be made, and look after them, for the length of the block."""

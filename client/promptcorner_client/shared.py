@@ -69,7 +69,7 @@ def _plain(fact: str) -> str:
     return said[:1].lower() + said[1:]
 
 
-def read(arguments: type[Arguments], args: str) -> Arguments | str:
+def read_arguments(arguments: type[Arguments], args: str) -> Arguments | str:
     """The arguments; or what is wrong with them, for the model."""
     try:
         return msgspec.json.decode(args, type=arguments)

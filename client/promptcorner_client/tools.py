@@ -21,7 +21,7 @@ import anyio.to_thread
 import msgspec
 from anyio.lowlevel import RunVar
 
-from promptcorner_client.shared import read, schema_of
+from promptcorner_client.shared import read_arguments, schema_of
 
 SECONDS = 120.0  # that a call may take; then its result is an error that says so
 # For all calls that a chat waits for at a time; the rest is answered as late. After 300 s the
@@ -112,12 +112,12 @@ def tool(
             )
         text = description or inspect.getdoc(function) or ""
         if schema is not None:
-            read_arguments, run = partial(_read_object, schema), partial(_run_with_object, function)
-            return ClientTool(tool_name, text, schema, seconds, function, read_arguments, run)
+            read, run = partial(_read_object, schema), partial(_run_with_object, function)
+            return ClientTool(tool_name, text, schema, seconds, function, read, run)
         struct = _struct_of(function, tool_name)
         derived = msgspec.json.decode(schema_of(struct))
-        read_arguments, run = partial(_read_fields, struct), partial(_run_with_fields, function)
-        return ClientTool(tool_name, text, derived, seconds, function, read_arguments, run)
+        read, run = partial(_read_fields, struct), partial(_run_with_fields, function)
+        return ClientTool(tool_name, text, derived, seconds, function, read, run)
 
     return make if function is None else make(function)
 
@@ -159,7 +159,7 @@ def _read_fields(struct: type[msgspec.Struct], args: str) -> Arguments | str:
     if not args:
         return NO_OBJECT if struct.__struct_fields__ else {}
     try:
-        values = read(struct, args)
+        values = read_arguments(struct, args)
     except RecursionError:
         return NO_OBJECT
     return values if isinstance(values, str) else msgspec.structs.asdict(values)

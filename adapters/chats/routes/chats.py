@@ -39,9 +39,9 @@ from adapters.http.endpoints import Call, Endpoint, HttpResponse, json_response,
 from adapters.http.refusals import HttpError, not_found
 from adapters.models.catalogue import Catalogue
 from adapters.models.prompt_texts import place_text
-from adapters.tools.approvals.store import Consents
-from adapters.tools.mcp.registry import Known
-from adapters.tools.mcp.workspaces.servers import ConsentScope, Seen
+from adapters.tools.approvals.store import ConsentStore
+from adapters.tools.mcp.registry import ServerRegistry
+from adapters.tools.mcp.workspaces.servers import ConsentScope, ServerStatus
 from adapters.workspaces.context.pinned_contexts import PinnedContexts, ShownContext
 from adapters.workspaces.store import OwnedWorkspaces
 
@@ -51,7 +51,7 @@ CHAT = f"{CHATS}/{{chat}}"
 CREATE_BYTES_MAX = 256 * 1024  # of a request for a new chat; then 413
 TITLE_CHARACTERS_MAX = 200  # of a title that a user gives; a longer one is refused
 
-Named = Callable[[ConsentScope, UUID, Sequence[str]], Awaitable[Sequence[Seen]]]
+Named = Callable[[ConsentScope, UUID, Sequence[str]], Awaitable[Sequence[ServerStatus]]]
 """The servers of tools that these files of a workspace name."""
 
 
@@ -69,8 +69,8 @@ class Chats:
         files: FileStore,
         contents: TitleFileReader,
         repeating: RequestRepeats,
-        consents: Consents,
-        servers: Known,
+        consents: ConsentStore,
+        servers: ServerRegistry,
         contexts: PinnedContexts,
         named: Named,
         workspaces: OwnedWorkspaces,

@@ -38,7 +38,7 @@ from adapters.http.refusals import HttpError, Validation, query_refused
 from adapters.models.catalogue import Catalogue
 from adapters.models.choosing import ModelChoice
 from adapters.postgres.conversation.pages import Page, Pages
-from adapters.tools.mcp.registry import Known, unknown_to
+from adapters.tools.mcp.registry import ServerRegistry, unknown_to
 
 CHAT = "/api/experimental/chats/{chat}"
 
@@ -63,7 +63,7 @@ class Messages:
         files: FileStore,
         catalogue: Catalogue,
         repeating: RequestRepeats,
-        servers: Known,
+        servers: ServerRegistry,
     ) -> None:
         self._admission = admission
         self._pages = pages

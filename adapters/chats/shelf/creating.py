@@ -17,7 +17,7 @@ from adapters.chats.wire import chats as wire
 from adapters.http.refusals import HttpError, Validation
 from adapters.models.choosing import ModelChoice
 from adapters.models.prompt_texts import PROMPT_BYTES_MAX, is_too_long, visible_text
-from adapters.tools.mcp.registry import Known, unknown_to
+from adapters.tools.mcp.registry import ServerRegistry, unknown_to
 from adapters.tools.mcp.servers import forced_on
 from adapters.workspaces.store import OwnedWorkspaces, OwnerScope
 
@@ -62,7 +62,7 @@ def check_model(asked: wire.CreateChatRequest) -> None:
 
 
 async def servers_of(
-    asked: wire.CreateChatRequest, owner: UserId, known: Known
+    asked: wire.CreateChatRequest, owner: UserId, known: ServerRegistry
 ) -> tuple[UUID, ...]:
     """Those that are asked for, and those that every chat has."""
     wanted = tuple(dict.fromkeys(asked.mcp_server_ids or ()))

@@ -21,7 +21,7 @@ from adapters.tools.approvals.schemas import (
     DecideApprovalRequest,
     approval_of,
 )
-from adapters.tools.approvals.store import Asking, Consents, Decision
+from adapters.tools.approvals.store import ConsentStore, Decision, WaitingChat
 
 APPROVALS = "/api/experimental/chats/{chat}/approvals"
 
@@ -35,7 +35,9 @@ _SAID = {
 
 
 class Approvals:
-    def __init__(self, admission: Admission, consents: Consents, *, sending: ChatSender) -> None:
+    def __init__(
+        self, admission: Admission, consents: ConsentStore, *, sending: ChatSender
+    ) -> None:
         self._admission = admission
         self._consents = consents
         self._sending = sending
@@ -148,7 +150,7 @@ class Approvals:
 
 
 def _waiting(
-    family: Sequence[Asking], id: str, *, chat: UUID | None, at: datetime | None
+    family: Sequence[WaitingChat], id: str, *, chat: UUID | None, at: datetime | None
 ) -> Sequence[tuple[ChatId, Approval]]:
     """What can be meant: a child's path leads to its own calls, a root's to all of the family."""
     return [
@@ -200,7 +202,7 @@ def _words(asked: DecideApprovalRequest) -> str:
     return words
 
 
-def _shown(member: Asking) -> Sequence[ChatApproval]:
+def _shown(member: WaitingChat) -> Sequence[ChatApproval]:
     return [approval_of(member.chat, member.title, approval) for approval in member.asks]
 
 

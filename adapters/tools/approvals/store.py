@@ -17,7 +17,7 @@ DECISIONS_SHOWN = 50  # of a family, the newest; older ones stay in the table
 
 
 @dataclass(frozen=True, slots=True)
-class Asking:
+class WaitingChat:
     """A chat that waits for somebody, and what it asks him."""
 
     chat: ChatId
@@ -43,7 +43,7 @@ class Decision:
     at: datetime
 
 
-class Consents:
+class ConsentStore:
     """Fulfils `actors.tools.approvals.Grants`."""
 
     def __init__(self, pool: Pool) -> None:
@@ -62,10 +62,10 @@ class Consents:
         asked = {"root": root, "tool": kept_text(tool), "by": by, "start": START}
         await self._run(SQL["revoke_grant"], asked)
 
-    async def asking(self, root: ChatId) -> Sequence[Asking]:
+    async def asking(self, root: ChatId) -> Sequence[WaitingChat]:
         """The members of a family that wait for somebody, the root first."""
         found = await self._run(SQL["asking_family"], {"root": root})
-        return [Asking(id, title, _open(approvals)) for id, title, approvals in found]
+        return [WaitingChat(id, title, _open(approvals)) for id, title, approvals in found]
 
     async def decisions(self, root: ChatId) -> Sequence[Decision]:
         """The newest first."""

@@ -29,13 +29,13 @@ from actors.upkeep.asking import advice_in, consult
 from adapters.models.catalogue import Catalogue
 from adapters.models.costs import Bookkeeper
 from adapters.models.settings import AdvisorSettings
-from adapters.tools.dispatch import read, schema_of
+from adapters.tools.dispatch import read_arguments, schema_of
 
 DEADLINE_SECONDS = 600.0  # of all attempts together; then there is no advice
 NOTHING_SAID = "the advisor said nothing; go on alone, or ask another question"
 
 
-class Ask(Struct, frozen=True):
+class AdvisorQuestion(Struct, frozen=True):
     question: Annotated[
         str,
         Meta(description="One precise question, with what you want to do and what is in doubt."),
@@ -50,7 +50,7 @@ TOOL = LocalTool(
         ADVISOR,
         "Ask another model for advice on what to do next. It reads the latest part of this"
         " conversation. Has to be called alone.",
-        schema_of(Ask),
+        schema_of(AdvisorQuestion),
     ),
     DEADLINE_SECONDS,
     exclusive=True,
@@ -73,7 +73,7 @@ class AdvisorTool:
         return (TOOL,) if chat in self.advised else ()
 
     async def run(self, calling: Calling, name: str) -> ToolOutput:
-        asked = read(Ask, calling.call.args or "{}")
+        asked = read_arguments(AdvisorQuestion, calling.call.args or "{}")
         if isinstance(asked, str):
             return error_output(asked)
         question = asked.question.strip()

@@ -97,7 +97,7 @@ class ListAgents(Struct, frozen=True):
     offset: Annotated[int, Meta(ge=0, le=CHILDREN_MAX)] = 0
 
 
-def shown(model: ListedModel) -> Mapping[str, Any]:
+def model_document(model: ListedModel) -> Mapping[str, Any]:
     """A model that an agent can be spawned with."""
     efforts = efforts_offered(model.call)
     return {

@@ -43,9 +43,9 @@ from adapters.tools.built_in.agent_schemas import (
     MessageAgent,
     SpawnAgent,
     WaitAgent,
-    shown,
+    model_document,
 )
-from adapters.tools.dispatch import ArgumentsType, Deed, Told, Wrong, served
+from adapters.tools.dispatch import Action, ArgumentsStruct, ResultDocument, ToolCallError, run
 
 # An agent that is interrupted in them is at work, or asks somebody and goes on afterwards.
 INTERRUPTIBLE = (Status.RUNNING, Status.REQUIRES_ACTION)
@@ -67,9 +67,9 @@ class AgentTools:
         return TOOLS
 
     async def run(self, calling: Calling, name: str) -> ToolOutput:
-        return await served(calling, *self._deeds()[name])
+        return await run(calling, *self._deeds()[name])
 
-    def _deeds(self) -> Mapping[str, tuple[ArgumentsType, Deed]]:
+    def _deeds(self) -> Mapping[str, tuple[ArgumentsStruct, Action]]:
         return {
             "spawn_agent": (SpawnAgent, self._spawn),
             "list_subagent_models": (ListSubagentModels, self._models),
@@ -81,22 +81,22 @@ class AgentTools:
 
     # spawning
 
-    async def _spawn(self, calling: Calling, asked: SpawnAgent) -> Told:
+    async def _spawn(self, calling: Calling, asked: SpawnAgent) -> ResultDocument:
         chat, prompt = calling.chat, asked.prompt.strip()
         type = rules.type_of(asked.type)
         if why := rules.spawn_refusal(chat):
-            raise Wrong(why)
+            raise ToolCallError(why)
         if isinstance(type, str):
-            raise Wrong(type)
+            raise ToolCallError(type)
         if not prompt:
-            raise Wrong("prompt is empty; say what the agent is to do")
+            raise ToolCallError("prompt is empty; say what the agent is to do")
         choice = await self._model(chat, asked, type)
         child = rules.child_id(chat, calling.call.id)
         with self.places.reserve(chat.id, child) as before:
             asking = partial(self.family.household, chat.id, besides=[*before, child])
             household = await retry_store(chat.id, "agents", asking)
             if why := slot_refusal(household, before=len(before)):
-                raise Wrong(why)
+                raise ToolCallError(why)
             new = await self._new(chat, child, type)
             new = replace(
                 new,
@@ -121,7 +121,7 @@ class AgentTools:
             approval_policy=chat.approval_policy,
         )
 
-    async def _create(self, chat: Chat, new: NewChat, said: UserMessage) -> Told:
+    async def _create(self, chat: Chat, new: NewChat, said: UserMessage) -> ResultDocument:
         place = place_text(has_workspace=new.workspace_id is not None, is_root=False)
         hidden = await self.catalogue.system_messages(place=place)
         request = CreateChat(new, (*hidden, said.as_body()))
@@ -135,17 +135,19 @@ class AgentTools:
         # The id may be taken: by this very call, before a crash or an answer that got lost.
         found = await self._descendants(chat, new.id) if isinstance(made, NotAllowed) else ()
         if not found:
-            raise Wrong(str(made))
+            raise ToolCallError(str(made))
         return rules.child_document(found[0])
 
     async def _model(self, chat: Chat, asked: SpawnAgent, type: AgentType) -> ModelChoice:
         try:
             wanted = UUID(asked.model_config_id) if asked.model_config_id.strip() else None
         except ValueError:
-            raise Wrong("model_config_id is no UUID; see list_subagent_models") from None
+            raise ToolCallError("model_config_id is no UUID; see list_subagent_models") from None
         effort = asked.reasoning_effort.strip() or None
         if effort is not None and effort not in EFFORTS:
-            raise Wrong(f"reasoning_effort is {effort[:20]!r}; it can be {', '.join(EFFORTS)}")
+            raise ToolCallError(
+                f"reasoning_effort is {effort[:20]!r}; it can be {', '.join(EFFORTS)}"
+            )
         last, override = chat.last_model_config_id, None
         if wanted is None:
             override = await self.catalogue.for_child(
@@ -156,19 +158,19 @@ class AgentTools:
         named = None if wanted is None else ModelConfigId(wanted)
         choice = await self.catalogue.choose(chat.owner_id, named, effort, last=last)
         if isinstance(choice, NoChoice):
-            raise Wrong(f"{choice.message} {choice.detail}; see list_subagent_models")
+            raise ToolCallError(f"{choice.message} {choice.detail}; see list_subagent_models")
         return choice
 
-    async def _models(self, calling: Calling, asked: ListSubagentModels) -> Told:
+    async def _models(self, calling: Calling, asked: ListSubagentModels) -> ResultDocument:
         found = await self.catalogue.askable(calling.chat.owner_id)
-        return {"models": [shown(model) for model in found]}
+        return {"models": [model_document(model) for model in found]}
 
     # waiting
 
-    async def _wait(self, calling: Calling, asked: WaitAgent) -> Told:
+    async def _wait(self, calling: Calling, asked: WaitAgent) -> ResultDocument:
         agents = [ChatId(id) for id in asked.agents]
         if not agents:
-            raise Wrong("chat_id is missing; say which agents to wait for")
+            raise ToolCallError("chat_id is missing; say which agents to wait for")
         found = await wait_for(
             calling.chat.id,
             agents,
@@ -178,9 +180,11 @@ class AgentTools:
             any_of_them=asked.wants_any,
         )
         if found is None:
-            raise Wrong("how the agents stand could not be read in time; wait for them again")
+            raise ToolCallError(
+                "how the agents stand could not be read in time; wait for them again"
+            )
         for stranger in set(agents) - {child.id for child in found}:
-            raise Wrong(_stranger(stranger))
+            raise ToolCallError(_stranger(stranger))
         working = [not rules.has_settled(child.status) for child in found]
         timed_out = all(working) if asked.wants_any else any(working)
         documents = [_told(child, timed_out=timed_out) for child in found]
@@ -190,22 +194,22 @@ class AgentTools:
 
     # talking
 
-    async def _message(self, calling: Calling, asked: MessageAgent) -> Told:
+    async def _message(self, calling: Calling, asked: MessageAgent) -> ResultDocument:
         chat, text = calling.chat, asked.message.strip()
         if not text:
-            raise Wrong("message is empty; say what the agent is to be told")
+            raise ToolCallError("message is empty; say what the agent is to be told")
         child = await self._kin(chat, ChatId(asked.chat_id))
         if child.archived:
-            raise Wrong("this agent is archived; spawn another", type=child.type)
+            raise ToolCallError("this agent is archived; spawn another", type=child.type)
         message = UserMessage((TextPart(text),), chat.owner_id)
         busy = BusyBehaviour.INTERRUPT if asked.interrupt else BusyBehaviour.QUEUE
         sent = await self._once(calling, child.id, [SendMessage(message, busy)], text)
         if isinstance(sent, QueueFull):
-            raise Wrong(
+            raise ToolCallError(
                 f"{sent.rows_max} messages wait for this agent; wait for it first", type=child.type
             )
         if not isinstance(sent, Applied | AlreadyServed):
-            raise Wrong(str(sent), type=child.type)
+            raise ToolCallError(str(sent), type=child.type)
         was = sent.change.before.chat.status if isinstance(sent, Applied) else child.status
         now = await self._now(chat, child, sent)
         return {
@@ -213,20 +217,20 @@ class AgentTools:
             "interrupted": asked.interrupt and was in INTERRUPTIBLE,
         }
 
-    async def _interrupt(self, calling: Calling, asked: InterruptAgent) -> Told:
+    async def _interrupt(self, calling: Calling, asked: InterruptAgent) -> ResultDocument:
         """What it does may change between the look and the write: then it is looked at again."""
         for look in range(LOOKS_MAX):
             child = await self._kin(calling.chat, ChatId(asked.chat_id))
             if child.archived or child.status is Status.ERROR:
                 state = "archived" if child.archived else "stopped by an error"
-                raise Wrong(
+                raise ToolCallError(
                     f"this agent is {state}; there is nothing to interrupt", type=child.type
                 )
             if child.status not in INTERRUPTIBLE:
                 break
             done = await self._once(calling, child.id, _stop(child.status), "stop", look=look)
             if not isinstance(done, Applied | AlreadyServed | NotAllowed | InvalidState):
-                raise Wrong(str(done), type=child.type)
+                raise ToolCallError(str(done), type=child.type)
             if isinstance(done, AlreadyServed) or _stops(done):
                 now = await self._now(calling.chat, child, done)
                 return {**rules.child_document(now), "interrupted": True}
@@ -257,7 +261,7 @@ class AgentTools:
         # What is not allowed any more, after a try whose answer got lost, was done by that try.
         return AlreadyServed(key) if isinstance(done, NotAllowed) and tries > 1 else done
 
-    async def _list(self, calling: Calling, asked: ListAgents) -> Told:
+    async def _list(self, calling: Calling, asked: ListAgents) -> ResultDocument:
         chat, limit = calling.chat.id, min(max(asked.limit, 1), LISTED_MAX)
         asking = partial(self.family.children, chat, limit=limit, offset=asked.offset)
         page = await retry_store(chat, "agents", asking)
@@ -281,7 +285,7 @@ class AgentTools:
         """A descendant of this chat. Of others nothing is said, not even that they exist."""
         found = await self._descendants(chat, agent)
         if not found:
-            raise Wrong(_stranger(agent))
+            raise ToolCallError(_stranger(agent))
         return found[0]
 
     async def _descendants(self, chat: Chat, agent: ChatId) -> Sequence[FamilyMember]:
@@ -306,7 +310,7 @@ def _stops(done: Applied | Refusal) -> bool:
     return isinstance(done, Applied) and done.chat.status is Status.INTERRUPTING
 
 
-def _told(child: FamilyMember, *, timed_out: bool) -> Told:
+def _told(child: FamilyMember, *, timed_out: bool) -> ResultDocument:
     if rules.has_settled(child.status):
         return rules.report_document(child)
     return rules.child_document(child) | ({"timed_out": True} if timed_out else {})

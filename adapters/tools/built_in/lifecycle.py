@@ -12,8 +12,16 @@ from actors.law.chat import Chat, Message
 from actors.law.parts.prompt import ToolDefinition
 from actors.law.store.retry import retry_store
 from actors.tools.ranking import UNUSED, TemplateCandidate, rank
-from adapters.tools.built_in.workspace_schemas import ended
-from adapters.tools.dispatch import ArgumentsType, Deed, Told, Wrong, schema_of, served, told
+from adapters.tools.built_in.workspace_schemas import ended_result
+from adapters.tools.dispatch import (
+    Action,
+    ArgumentsStruct,
+    ResultDocument,
+    ToolCallError,
+    run,
+    schema_of,
+    tool_result,
+)
 from adapters.workspaces.disk import DiskSilent
 from adapters.workspaces.lifecycle import SetupResult, WorkspaceLifecycle
 from adapters.workspaces.store import WorkspaceRow
@@ -116,11 +124,11 @@ class LifecycleTools:
 
     async def run(self, calling: Calling, name: str) -> ToolOutput:
         try:
-            return await served(calling, *self._deeds()[name])
+            return await run(calling, *self._deeds()[name])
         except (WorkspaceNotMade, DiskSilent) as failed:  # the call was as it should be
-            return told({"error": str(failed), **_quota(failed)})
+            return tool_result({"error": str(failed), **_quota(failed)})
 
-    def _deeds(self) -> Mapping[str, tuple[ArgumentsType, Deed]]:
+    def _deeds(self) -> Mapping[str, tuple[ArgumentsStruct, Action]]:
         return {
             "list_templates": (ListTemplates, self._list),
             "read_template": (ReadTemplate, self._read),
@@ -129,7 +137,7 @@ class LifecycleTools:
             "stop_workspace": (StopWorkspace, self._stop),
         }
 
-    async def _list(self, calling: Calling, asked: ListTemplates) -> Told:
+    async def _list(self, calling: Calling, asked: ListTemplates) -> ResultDocument:
         found = await self.lifecycle.templates.all()
         templates = {each.name: each for each in found if isinstance(each, Template)}
         counting = partial(self.lifecycle.workspaces.registry.uses, calling.chat.owner_id)
@@ -155,7 +163,7 @@ class LifecycleTools:
             "next_step": _next_step(recommended, bool(ranking.candidates)),
         }
 
-    async def _read(self, calling: Calling, asked: ReadTemplate) -> Told:
+    async def _read(self, calling: Calling, asked: ReadTemplate) -> ResultDocument:
         template = await self._template(asked.template_id)
         limits = template.limits
         return {
@@ -176,7 +184,7 @@ class LifecycleTools:
             "parameters": [],
         }
 
-    async def _create(self, calling: Calling, asked: CreateWorkspace) -> Told:
+    async def _create(self, calling: Calling, asked: CreateWorkspace) -> ResultDocument:
         template = await self._template(asked.template_id)
         chat, call, name = calling.chat, calling.call.id, asked.name.strip()
         standing = await self.lifecycle.create(chat, call, template, name)
@@ -194,7 +202,7 @@ class LifecycleTools:
             return {**document, "status": "stopped", "message": advice}
         return {**document, "status": "already_exists"}
 
-    async def _start(self, calling: Calling, asked: StartWorkspace) -> Told:
+    async def _start(self, calling: Calling, asked: StartWorkspace) -> ResultDocument:
         row = await self._own(calling.chat)
         standing = await self.lifecycle.start(calling.chat, row)
         return {
@@ -205,7 +213,7 @@ class LifecycleTools:
             **_set_up(standing.set_up),
         }
 
-    async def _stop(self, calling: Calling, asked: StopWorkspace) -> Told:
+    async def _stop(self, calling: Calling, asked: StopWorkspace) -> ResultDocument:
         row = await self._own(calling.chat)
         await self.lifecycle.stop(row.id)
         return {"stopped": True, "workspace_name": row.name}
@@ -214,22 +222,22 @@ class LifecycleTools:
         look = partial(self.lifecycle.workspaces.registry.of, chat.id)
         row = await retry_store(chat.id, "workspace", look)
         if row is None:
-            raise Wrong("this chat has no workspace; create_workspace makes one")
+            raise ToolCallError("this chat has no workspace; create_workspace makes one")
         return row
 
     async def _template(self, id: str) -> Template:
         found = await self.lifecycle.templates.named(id.strip())
         if found is None:
-            raise Wrong(f"template {id.strip()[:64]!r} not found; see list_templates")
+            raise ToolCallError(f"template {id.strip()[:64]!r} not found; see list_templates")
         if isinstance(found, FaultyTemplate):
-            raise Wrong(
+            raise ToolCallError(
                 f"template {found.name}: its settings cannot be read ({found.why});"
                 " take another, and tell the user"
             )
         return found
 
 
-def _row(template: Template, candidate: TemplateCandidate) -> Told:
+def _row(template: Template, candidate: TemplateCandidate) -> ResultDocument:
     uses = candidate.uses
     readme = template.readme[:README_CHARACTERS_MAX]
     last = uses.last_own_at
@@ -244,7 +252,7 @@ def _row(template: Template, candidate: TemplateCandidate) -> Told:
     }
 
 
-def _said(template: Template, *, description_characters: int | None = None) -> Told:
+def _said(template: Template, *, description_characters: int | None = None) -> ResultDocument:
     described = template.description[:description_characters]
     return {
         **({"display_name": template.display_name} if template.display_name else {}),
@@ -260,7 +268,7 @@ def _next_step(recommended: str | None, is_any: bool) -> str:
     return "no template fits; look again without a query"
 
 
-def _quota(failed: WorkspaceNotMade | DiskSilent) -> Told:
+def _quota(failed: WorkspaceNotMade | DiskSilent) -> ResultDocument:
     if not isinstance(failed, TooManyWorkspaces):
         return {}
     return {
@@ -271,9 +279,9 @@ def _quota(failed: WorkspaceNotMade | DiskSilent) -> Told:
     }
 
 
-def _set_up(set_up: SetupResult | None) -> Told:
+def _set_up(set_up: SetupResult | None) -> ResultDocument:
     if set_up is None:
         return {}
     if set_up.process is None:
         return {"setup": {"success": False, "error": set_up.why_not}}
-    return {"setup": ended(set_up.process)}
+    return {"setup": ended_result(set_up.process)}

@@ -18,7 +18,7 @@ from actors.law.parts.prompt import ToolDefinition
 from actors.prompts.ports import NO_WORKSPACES, ChatFiles, Document, PlanFiles, UnreadableFile
 from actors.tools.gating import is_allowed, kind_of
 from actors.tools.plans import PLAN_BYTES_MAX, plan_name, plan_path_fault, read_plan
-from adapters.tools.dispatch import read, schema_of
+from adapters.tools.dispatch import read_arguments, schema_of
 
 DEADLINE_SECONDS = 60.0
 OPTIONS_MIN, OPTIONS_MAX = 2, 4  # of one question; users may always answer otherwise
@@ -83,7 +83,7 @@ class PlanningTools:
         chat = calling.chat
         place = await self.plans.place(chat)
         if place is None:
-            given = read(ProposeText, args)
+            given = read_arguments(ProposeText, args)
             if isinstance(given, str):
                 return error_output(given)
             path, content = plan_name(chat), given.plan.encode("utf-8", "replace")
@@ -98,7 +98,7 @@ class PlanningTools:
         return await self._kept(calling, path, text)
 
     async def _read(self, chat: Chat, args: str, place: str) -> bytes | UnreadableFile:
-        asked = read(ProposeFile, args)
+        asked = read_arguments(ProposeFile, args)
         if isinstance(asked, str):
             return UnreadableFile(asked)
         path = asked.path.strip() or place
@@ -133,7 +133,7 @@ class PlanningTools:
 
 
 def _asked(args: str) -> ToolOutput:
-    asked = read(AskUserQuestion, args)
+    asked = read_arguments(AskUserQuestion, args)
     fault = asked if isinstance(asked, str) else next(_blanks(asked), None)
     if isinstance(asked, str) or fault:
         return error_output(str(fault))

@@ -20,7 +20,7 @@ from actors.prompts.skills import (
     find_skill,
     skill_path_fault,
 )
-from adapters.tools.dispatch import read, schema_of
+from adapters.tools.dispatch import read_arguments, schema_of
 from adapters.workspaces.context.skills import SkillIndex
 
 DEADLINE_SECONDS = 60.0
@@ -51,7 +51,9 @@ class SkillTools:
 
     async def run(self, calling: Calling, name: str) -> ToolOutput:
         args = calling.call.args or "{}"
-        asked = read(ReadSkill, args) if name == READ else read(ReadSkillFile, args)
+        asked = (
+            read_arguments(ReadSkill, args) if name == READ else read_arguments(ReadSkillFile, args)
+        )
         if isinstance(asked, str):
             return error_output(asked)
         entry = find_skill(await self.index.of(calling.chat), asked.name.strip())

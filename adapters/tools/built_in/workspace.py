@@ -39,18 +39,18 @@ from adapters.tools.built_in.workspace_schemas import (
     ProcessSignal,
     ReadFile,
     WriteFile,
-    executed,
-    listed,
-    not_started,
-    seen,
+    execute_result,
+    list_row,
+    not_started_result,
+    output_result,
 )
-from adapters.tools.dispatch import ArgumentsType, Told, Wrong, served, told
+from adapters.tools.dispatch import ArgumentsStruct, ResultDocument, ToolCallError, run, tool_result
 
 READ_BYTES_MAX = 1024 * 1024  # of a file; a larger one is refused
 ATTACHED_BYTES_MAX = 10 * 1024 * 1024  # likewise
 NOTHING_APPLIED = "no edit was applied"
 
-DoThere = Callable[..., Awaitable[Told | ToolOutput]]  # (workspace, calling, arguments)
+DoThere = Callable[..., Awaitable[ResultDocument | ToolOutput]]  # (workspace, calling, arguments)
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,14 +66,14 @@ class WorkspaceTools:
     async def run(self, calling: Calling, name: str) -> ToolOutput:
         arguments, do = self._deeds()[name]
 
-        async def do_there(calling: Calling, asked: Any) -> Told | ToolOutput:
+        async def do_there(calling: Calling, asked: Any) -> ResultDocument | ToolOutput:
             chat = calling.chat
             look = partial(self.workspaces.of, chat)
             return await do(_granted(await retry_store(chat.id, "workspace", look)), calling, asked)
 
-        return await served(calling, arguments, do_there)
+        return await run(calling, arguments, do_there)
 
-    def _deeds(self) -> Mapping[str, tuple[ArgumentsType, DoThere]]:
+    def _deeds(self) -> Mapping[str, tuple[ArgumentsStruct, DoThere]]:
         return {
             "read_file": (ReadFile, self._read),
             "write_file": (WriteFile, self._write),
@@ -87,13 +87,13 @@ class WorkspaceTools:
 
     # files
 
-    async def _read(self, at: ChatWorkspace, calling: Calling, asked: ReadFile) -> Told:
+    async def _read(self, at: ChatWorkspace, calling: Calling, asked: ReadFile) -> ResultDocument:
         path = _absolute(asked.path)
         content = _granted(await at.files.read(path, bytes_max=READ_BYTES_MAX))
         limit = asked.limit if asked.limit > 0 else LINES_MAX
         lines = number_lines(content, offset=asked.offset, limit=limit)
         if isinstance(lines, str):
-            raise Wrong(f"{path}: {lines}")
+            raise ToolCallError(f"{path}: {lines}")
         return {
             "content": lines.content,
             "file_size": len(content),
@@ -101,21 +101,23 @@ class WorkspaceTools:
             "lines_read": lines.read,
         }
 
-    async def _write(self, at: ChatWorkspace, calling: Calling, asked: WriteFile) -> Told:
+    async def _write(self, at: ChatWorkspace, calling: Calling, asked: WriteFile) -> ResultDocument:
         path = asked.path.strip()
         await _may_write(at, calling.chat, path)
         _granted(await at.files.write(_absolute(path), asked.content.encode(errors="replace")))
         return {"ok": True}
 
-    async def _edit(self, at: ChatWorkspace, calling: Calling, asked: LooseEditFiles) -> Told:
+    async def _edit(
+        self, at: ChatWorkspace, calling: Calling, asked: LooseEditFiles
+    ) -> ResultDocument:
         if not asked.files:
-            raise Wrong("files is empty; say which files to edit, and how")
+            raise ToolCallError("files is empty; say which files to edit, and how")
         merged: dict[str, FileEdits] = {}
         for index, file in enumerate(asked.files):
             path = file.path.strip()
             if not path or not file.edits:
                 lacking = "edits" if path else "path"
-                raise Wrong(f"files[{index}].{lacking} is empty; {NOTHING_APPLIED}")
+                raise ToolCallError(f"files[{index}].{lacking} is empty; {NOTHING_APPLIED}")
             await _may_write(at, calling.chat, path)
             edits = tuple(edit.edit for edit in file.edits)
             first = merged.setdefault(normpath(_absolute(path)), FileEdits(path, ()))
@@ -127,7 +129,7 @@ class WorkspaceTools:
         path = _absolute(asked.path)
         content = _granted(await at.files.read(path, bytes_max=ATTACHED_BYTES_MAX))
         if not content:
-            raise Wrong(f"{path}: empty; there is nothing to attach")
+            raise ToolCallError(f"{path}: empty; there is nothing to attach")
         name = clean_name(asked.name) or clean_name(basename(path)) or "file"
         found = media_type_of("", name, content)
         assert not isinstance(found, MismatchedType), "nobody has said what it is"
@@ -135,7 +137,7 @@ class WorkspaceTools:
         chat = calling.chat
         id = FileId(uuid5(chat.id, f"{chat.history_version}/{calling.call.id}"))
         if not await self.files.keep(chat, Document(id, name, media_type, content)):
-            raise Wrong(
+            raise ToolCallError(
                 f"{path}: the chat has {FILES_PER_CHAT_MAX} files, which is all it may have"
             )
         document = {
@@ -146,32 +148,42 @@ class WorkspaceTools:
             "media_type": media_type,
             "size": len(content),
         }
-        return replace(told(document), shown=(FilePart(media_type, name, id),))
+        return replace(tool_result(document), shown=(FilePart(media_type, name, id),))
 
     # commands
 
-    async def _execute(self, at: ChatWorkspace, calling: Calling, asked: Execute) -> Told:
+    async def _execute(self, at: ChatWorkspace, calling: Calling, asked: Execute) -> ResultDocument:
         seconds = _seconds("timeout", asked.timeout)
         wanted = parse_command(asked.command, background=asked.run_in_background)
         if not wanted.text.strip():
-            raise Wrong("command is empty; say what to run")
+            raise ToolCallError("command is empty; say what to run")
         command = Command(wanted.text, asked.workdir.strip(), wanted.background)
         started = _granted(await at.processes.start(command))
         if isinstance(started, NotStarted):
-            return not_started(started.says)
+            return not_started_result(started.says)
         if not wanted.background:
             started = _granted(await at.processes.wait(started.id, seconds))
-        return executed(started, waited_seconds=seconds, began_in_background=wanted.background)
+        return execute_result(
+            started, waited_seconds=seconds, began_in_background=wanted.background
+        )
 
-    async def _output(self, at: ChatWorkspace, calling: Calling, asked: ProcessOutput) -> Told:
+    async def _output(
+        self, at: ChatWorkspace, calling: Calling, asked: ProcessOutput
+    ) -> ResultDocument:
         id, seconds = _process_id(asked.process_id), _seconds("wait_timeout", asked.wait_timeout)
         found = await at.processes.wait(id, seconds)
-        return {"error": found.says} if isinstance(found, WorkspaceRefusal) else seen(found)
+        return (
+            {"error": found.says} if isinstance(found, WorkspaceRefusal) else output_result(found)
+        )
 
-    async def _list(self, at: ChatWorkspace, calling: Calling, asked: ProcessList) -> Told:
-        return {"processes": [listed(each) for each in (await at.processes.all())[:LISTED_MAX]]}
+    async def _list(
+        self, at: ChatWorkspace, calling: Calling, asked: ProcessList
+    ) -> ResultDocument:
+        return {"processes": [list_row(each) for each in (await at.processes.all())[:LISTED_MAX]]}
 
-    async def _signal(self, at: ChatWorkspace, calling: Calling, asked: ProcessSignal) -> Told:
+    async def _signal(
+        self, at: ChatWorkspace, calling: Calling, asked: ProcessSignal
+    ) -> ResultDocument:
         id = _process_id(asked.process_id)
         refused = await at.processes.signal(id, Signal(asked.signal))
         if refused is not None:
@@ -182,16 +194,16 @@ class WorkspaceTools:
 def _granted(answer: Any) -> Any:
     """What was asked for. Wrong: it was refused."""
     if isinstance(answer, WorkspaceRefusal):
-        raise Wrong(answer.says)
+        raise ToolCallError(answer.says)
     return answer
 
 
 def _absolute(path: str) -> str:
     path = path.strip()
     if not path:
-        raise Wrong("path is empty; give the absolute path of a file in the workspace")
+        raise ToolCallError("path is empty; give the absolute path of a file in the workspace")
     if not isabs(path):
-        raise Wrong(f"{path}: not an absolute path")
+        raise ToolCallError(f"{path}: not an absolute path")
     return path
 
 
@@ -203,7 +215,7 @@ async def _may_write(at: ChatWorkspace, chat: Chat, path: str) -> None:
     if why is None and plans and _granted(await at.files.resolve(path)) != path:
         why = f"{path}: a symbolic link leads elsewhere; remove it, then write the plan"
     if why is not None:
-        raise Wrong(why)
+        raise ToolCallError(why)
 
 
 def _seconds(name: str, duration: str) -> float:
@@ -211,12 +223,12 @@ def _seconds(name: str, duration: str) -> float:
         return WAIT_SECONDS
     seconds = seconds_of(duration)
     if seconds is None:
-        raise Wrong(f"{name}: {duration[:40]!r} is no duration; write it as 30s or 5m")
+        raise ToolCallError(f"{name}: {duration[:40]!r} is no duration; write it as 30s or 5m")
     return min(seconds, WAIT_SECONDS_MAX)
 
 
 def _process_id(text: str) -> str:
     id = text.strip()
     if not id:
-        raise Wrong("process_id is empty; see process_list")
+        raise ToolCallError("process_id is empty; see process_list")
     return id

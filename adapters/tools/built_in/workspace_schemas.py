@@ -191,7 +191,9 @@ LISTED_MAX = 10  # of the commands of a chat; those that have run long ago are n
 Document = Mapping[str, Any]
 
 
-def executed(process: Process, *, waited_seconds: float, began_in_background: bool) -> Document:
+def execute_result(
+    process: Process, *, waited_seconds: float, began_in_background: bool
+) -> Document:
     """What execute returns."""
     if began_in_background:
         return {
@@ -213,13 +215,13 @@ def executed(process: Process, *, waited_seconds: float, began_in_background: bo
             "background_process_id": process.id,
         }
     return {
-        **ended(process),
+        **ended_result(process),
         "wall_duration_ms": process.wall_ms,
         **_note(advice(process.command)),
     }
 
 
-def ended(process: Process) -> Document:
+def ended_result(process: Process) -> Document:
     return {
         "success": process.exit_code == 0,
         **_output(process),
@@ -229,14 +231,14 @@ def ended(process: Process) -> Document:
     }
 
 
-def not_started(says: str) -> Document:
+def not_started_result(says: str) -> Document:
     return {"success": False, "exit_code": 0, "wall_duration_ms": 0, "error": says}
 
 
-def seen(process: Process) -> Document:
+def output_result(process: Process) -> Document:
     """What process_output returns."""
     if not process.is_running:
-        return {**ended(process), "command": process.command}
+        return {**ended_result(process), "command": process.command}
     return {
         "success": True,
         "running": True,
@@ -248,7 +250,7 @@ def seen(process: Process) -> Document:
     }
 
 
-def listed(process: Process) -> Document:
+def list_row(process: Process) -> Document:
     """A row of process_list."""
     ended_at = process.ended_at
     return {

@@ -8,7 +8,7 @@ from urllib.parse import urlsplit
 import httpx2
 import trio
 
-from adapters.tools.mcp.servers import Server
+from adapters.tools.mcp.servers import McpServer
 from runtime.ends import holds_assertion
 
 SAID_CHARACTERS_MAX = 300  # of what a server or its connection says; the rest is cut
@@ -20,7 +20,7 @@ CONNECTION_CLOSED, INTERNAL_ERROR = -32000, -32603
 _ADDRESS = re.compile(r"\b(https?)://[^\s'\"<>]+")
 
 
-class Fault(Exception):
+class ServerFault(Exception):
     """A server did not do what it was asked. The words are for models and administrators.
     `status`: of its answer, if it was a refusal over HTTP; `shown`: the token that it refused."""
 
@@ -31,22 +31,22 @@ class Fault(Exception):
 
 
 @runtime_checkable
-class Said(Protocol):
+class SdkError(Protocol):
     """The SDK's own error, which is not imported for this: see speaking. No other has both."""
 
     code: int
     message: str
 
 
-_TELLING = (Fault, Said, httpx2.HTTPError)  # more than what they come of
+_TELLING = (ServerFault, SdkError, httpx2.HTTPError)  # more than what they come of
 
 
 def words_for(error: BaseException, *hidden: str) -> str:
     """The first thing that went wrong, for models and administrators."""
     if holds_assertion(error):
         return BUG
-    match first_of(error):
-        case Said() as said:
+    match root_error(error):
+        case SdkError() as said:
             words = said.message
         case httpx2.HTTPStatusError() as refused:
             words = f"it answered {refused.response.status_code}"
@@ -68,10 +68,10 @@ def words_for(error: BaseException, *hidden: str) -> str:
             words = "there is no such program"
         case other:
             words = str(other) or type(other).__name__
-    return scrubbed(" ".join(words.split()), *hidden)[:SAID_CHARACTERS_MAX]
+    return scrub(" ".join(words.split()), *hidden)[:SAID_CHARACTERS_MAX]
 
 
-def scrubbed(text: str, *hidden: str) -> str:
+def scrub(text: str, *hidden: str) -> str:
     """Without what must not be shown, and with addresses cut to what they show to all."""
     for secret in sorted(hidden, key=len, reverse=True):
         if len(secret) >= SECRET_CHARACTERS_MIN:
@@ -79,7 +79,7 @@ def scrubbed(text: str, *hidden: str) -> str:
     return _ADDRESS.sub(lambda found: _bare(found[0]), text)
 
 
-def hidden_in(server: Server, *more: str) -> Iterator[str]:
+def secrets_of(server: McpServer, *more: str) -> Iterator[str]:
     """Everything that is secret about a server."""
     secrets = server.secrets
     yield from (secrets.oauth2_client_secret, secrets.api_key_value, *more)
@@ -88,7 +88,7 @@ def hidden_in(server: Server, *more: str) -> Iterator[str]:
     yield from filter(None, (parts.password, parts.username, parts.query, parts.fragment))
 
 
-def first_of(error: BaseException) -> BaseException:
+def root_error(error: BaseException) -> BaseException:
     """What everything else came of."""
     while True:
         if isinstance(error, BaseExceptionGroup):

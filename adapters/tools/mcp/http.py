@@ -15,7 +15,7 @@ import trio
 from adapters.models.providers.dial import tls_context
 from adapters.models.providers.http import USER_AGENT
 from adapters.tools.mcp.oauth.guard import GuardedTransport, Network
-from adapters.tools.mcp.tolerance import Mending
+from adapters.tools.mcp.tolerance import StreamMender
 
 CONNECT_SECONDS_MAX = 10.0
 CALL_SECONDS_MAX = 60.0
@@ -29,7 +29,7 @@ TIMEOUT = httpx2.Timeout(CONNECT_SECONDS_MAX, read=CALL_SECONDS_MAX + CONNECT_SE
 
 
 @dataclass(frozen=True, slots=True)
-class Address:
+class ServerAddress:
     """A server behind HTTP. In the URL, too, there may be secrets. `allowed`: a stranger has named
     it, and of our own networks it may lead into these only; None: one of us has."""
 
@@ -59,7 +59,7 @@ def quieten() -> None:
 
 
 def http_client(
-    place: Address, visit: Visit, timeout: httpx2.Timeout = TIMEOUT
+    place: ServerAddress, visit: Visit, timeout: httpx2.Timeout = TIMEOUT
 ) -> httpx2.AsyncClient:
     ours = {"user-agent": USER_AGENT, "accept-encoding": "identity"}
     if place.allowed is None:
@@ -100,7 +100,7 @@ class Bounded(httpx2.AsyncBaseTransport):
         await self._inner.aclose()
 
 
-class Pace:
+class ReadingPace:
     """Of one who sends: what has come is added, and before there is more he may have to wait."""
 
     def __init__(self) -> None:
@@ -121,8 +121,8 @@ class _Measured(httpx2.AsyncByteStream):
         self._is_stream = is_stream
 
     async def __aiter__(self) -> AsyncIterator[bytes]:
-        size, pace = 0, Pace()
-        mending = Mending()
+        size, pace = 0, ReadingPace()
+        mending = StreamMender()
         async for chunk in self._inner:
             size += len(chunk)
             if size > self._most:

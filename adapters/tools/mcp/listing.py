@@ -15,7 +15,7 @@ from actors.chat.turn.ports import LocalTool
 from actors.law.parts.json_text import well_formed
 from actors.law.parts.prompt import ToolDefinition
 from adapters.tools.mcp.http import CALL_SECONDS_MAX, CONNECT_SECONDS_MAX
-from adapters.tools.mcp.servers import Server
+from adapters.tools.mcp.servers import McpServer
 from runtime.log import emit
 
 if TYPE_CHECKING:
@@ -26,7 +26,7 @@ from collections.abc import Mapping
 
 from actors.law.parts.json_text import parsed
 from actors.law.parts.message import JsonText
-from adapters.tools.mcp.servers import Configured
+from adapters.tools.mcp.servers import ServerConfig
 
 NAME_CHARACTERS_MAX = 64  # of a tool, at every provider; what is longer is cut
 SEPARATOR = "__"
@@ -60,7 +60,7 @@ def distinct(name: str, taken: Mapping[str, object]) -> str:
     return found
 
 
-def is_allowed(tool: str, config: Configured) -> bool:
+def is_allowed(tool: str, config: ServerConfig) -> bool:
     """By its own name. What is denied stays denied, whatever else is said."""
     if tool in config.tool_deny_list:
         return False
@@ -108,7 +108,7 @@ def arguments_of(args: str | None, *, with_intent: bool) -> dict[str, Any] | Non
 
 
 @dataclass(frozen=True, slots=True)
-class Source:
+class ToolServer:
     """Whose tools they are. `id`: of a server that is set up for all; None: a workspace's own."""
 
     id: UUID | None
@@ -122,7 +122,7 @@ class Source:
 class ServerTool:
     """A tool, and whose it is."""
 
-    source: Source
+    source: ToolServer
     name: str  # at the server
     local: LocalTool
 
@@ -134,18 +134,18 @@ class ServerTool:
         return replace(self, local=replace(self.local, tool=replace(self.local.tool, name=name)))
 
 
-def source_of(server: Server) -> Source:
+def tool_server_of(server: McpServer) -> ToolServer:
     config = server.config
     allows = partial(is_allowed, config=config)
-    return Source(server.id, config.display_name, config.slug, allows, config.model_intent)
+    return ToolServer(server.id, config.display_name, config.slug, allows, config.model_intent)
 
 
-def source_in_workspace(name: str) -> Source:
+def workspace_server(name: str) -> ToolServer:
     """Return the source of the tools of a server that a workspace calls by this name."""
-    return Source(None, name, name, allows=lambda tool: True)
+    return ToolServer(None, name, name, allows=lambda tool: True)
 
 
-async def tools_of(client: "Client", source: Source) -> Sequence[ServerTool]:
+async def tools_of(client: "Client", source: ToolServer) -> Sequence[ServerTool]:
     """Those that are allowed, in the server's order."""
     found: list[ServerTool] = []
     size = 0
@@ -191,7 +191,7 @@ async def _listed(client: "Client") -> Sequence["ListedTool"]:
     return found[:TOOLS_MAX]
 
 
-def _offered(listed: "ListedTool", source: Source) -> ServerTool:
+def _offered(listed: "ListedTool", source: ToolServer) -> ServerTool:
     says = well_formed(listed.description or listed.title or "")[:DESCRIPTION_CHARACTERS_MAX]
     plain, with_intent = _plain(listed.input_schema), source.with_intent
     schema = offered_schema(plain, with_intent=with_intent)
@@ -214,5 +214,5 @@ def _plain(schema: dict[str, Any]) -> dict[str, Any]:
     return plain
 
 
-def _left_out(source: Source, what: str, size: int, most: int) -> None:
+def _left_out(source: ToolServer, what: str, size: int, most: int) -> None:
     emit("mcp.left_out", "warning", server=source.slug, what=what, bytes=size, most=most)

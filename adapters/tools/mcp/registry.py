@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from uuid import UUID
 
 import msgspec
+import trio
 
 from actors.law.chat import Chat
 from actors.law.ids import UserId
@@ -16,17 +17,20 @@ from actors.law.store.hints import CatalogueChanged, HintsLost, News
 from actors.law.store.ports import Bus
 from adapters.settings.caching import Cache, CacheStatistics
 from adapters.settings.secrets import CannotOpen, Vault
+from adapters.tools.mcp.oauth.token_endpoint import ANSWER_SECONDS, OAuthClients, renew_token
 from adapters.tools.mcp.servers import (
-    Configured,
-    Secrets,
-    Server,
-    Token,
-    about_server,
-    about_token,
-    connects,
+    McpServer,
+    OAuthToken,
+    ServerConfig,
+    ServerSecrets,
+    TokenDenied,
+    is_connected,
+    is_expiring,
+    server_purpose,
+    token_purpose,
     used_by,
 )
-from adapters.tools.mcp.store import Servers, StoredServer, StoredToken
+from adapters.tools.mcp.store import ServerStore, StoredServer, StoredToken
 from runtime.clock import wall
 from runtime.log import emit
 
@@ -35,28 +39,32 @@ KEEP_TOKENS_SECONDS = 60.0  # likewise
 USERS_MAX = 16_384  # of whom tokens are kept; the one not asked about for longest is forgotten
 _ALL = "all"
 
+# For a renewal that has begun, and for what came of it to be kept; then the old one is shown.
+RENEWAL_SECONDS = 2 * ANSWER_SECONDS + 5.0
+REFUSED = "the server does not take the token that it was given"
+
 
 @dataclass(frozen=True, slots=True)
 class HeldToken:
     """`token` is None if it cannot be opened."""
 
     stored: StoredToken
-    token: Token | None = field(repr=False)
+    token: OAuthToken | None = field(repr=False)
 
 
 @dataclass(frozen=True, slots=True)
-class KnownStatistics:
+class ServerRegistryStatistics:
     servers: CacheStatistics
     tokens: CacheStatistics
 
 
-class Known:
+class ServerRegistry:
     """It `follow`s the bus as long as it is used."""
 
-    def __init__(self, stored: Servers, vault: Vault) -> None:
+    def __init__(self, stored: ServerStore, vault: Vault) -> None:
         self._stored = stored
         self._vault = vault
-        self._all: Cache[str, Mapping[UUID, Server]] = Cache(
+        self._all: Cache[str, Mapping[UUID, McpServer]] = Cache(
             self._read, keep_seconds=KEEP_SECONDS, max_entries=1
         )
         self._tokens: Cache[UserId, Mapping[UUID, HeldToken]] = Cache(
@@ -81,10 +89,10 @@ class Known:
             case _:
                 pass
 
-    def statistics(self) -> KnownStatistics:
-        return KnownStatistics(self._all.statistics(), self._tokens.statistics())
+    def statistics(self) -> ServerRegistryStatistics:
+        return ServerRegistryStatistics(self._all.statistics(), self._tokens.statistics())
 
-    async def servers(self) -> Mapping[UUID, Server]:
+    async def servers(self) -> Mapping[UUID, McpServer]:
         return await self._all.get(_ALL)
 
     async def usable(self, chat: Chat) -> tuple[UUID, ...]:
@@ -97,39 +105,115 @@ class Known:
     def forget_tokens(self, user: UserId) -> None:
         self._tokens.drop(user)
 
-    async def is_connected(self, server: Server, user: UserId) -> bool:
+    async def is_connected(self, server: McpServer, user: UserId) -> bool:
         """Whether this user need not do anything for his chats to use it."""
         if server.config.auth_type != "oauth2":
             return True
         held = (await self.tokens(user)).get(server.id)
-        return held is not None and connects(held.stored, held.token, wall())
+        return held is not None and is_connected(held.stored, held.token, wall())
 
-    async def _read(self, _: str) -> Mapping[UUID, Server]:
+    async def _read(self, _: str) -> Mapping[UUID, McpServer]:
         return {row.id: self._opened(row) for row in await self._stored.all()}
 
-    def _opened(self, row: StoredServer) -> Server:
-        config = msgspec.json.decode(row.config, type=Configured)
+    def _opened(self, row: StoredServer) -> McpServer:
+        config = msgspec.json.decode(row.config, type=ServerConfig)
         try:
-            sealed = self._vault.open(row.sealed, about_server(row.id))
+            sealed = self._vault.open(row.sealed, server_purpose(row.id))
         except CannotOpen as closed:
             emit("mcp.locked", "error", server=row.slug, error=str(closed))
-            return Server(row, config, Secrets(), str(closed))
-        return Server(row, config, msgspec.json.decode(sealed, type=Secrets))
+            return McpServer(row, config, ServerSecrets(), str(closed))
+        return McpServer(row, config, msgspec.json.decode(sealed, type=ServerSecrets))
 
     async def _read_tokens(self, user: UserId) -> Mapping[UUID, HeldToken]:
         stored = await self._stored.tokens(user)
         return {id: HeldToken(row, self._token(user, id, row)) for id, row in stored.items()}
 
-    def _token(self, user: UserId, server: UUID, row: StoredToken) -> Token | None:
+    def _token(self, user: UserId, server: UUID, row: StoredToken) -> OAuthToken | None:
         try:
-            opened = self._vault.open(row.sealed, about_token(user, server))
+            opened = self._vault.open(row.sealed, token_purpose(user, server))
         except CannotOpen as closed:
             emit("mcp.locked", "warning", server=str(server), error=str(closed))
             return None
-        return msgspec.json.decode(opened, type=Token)
+        return msgspec.json.decode(opened, type=OAuthToken)
 
 
-async def unknown_to(known: Known, user: UserId, wanted: Sequence[UUID]) -> list[UUID]:
+async def unknown_to(known: ServerRegistry, user: UserId, wanted: Sequence[UUID]) -> list[UUID]:
     """Which of these this user's chats cannot be told to use."""
     servers = await known.servers()
     return [id for id in wanted if id not in servers or not servers[id].is_for(user)]
+
+
+@dataclass(frozen=True, slots=True)
+class TokenRenewal:
+    registry: ServerRegistry
+    store: ServerStore
+    vault: Vault
+    clients: OAuthClients
+    nursery: trio.Nursery
+    _under_way: dict[tuple[UserId, UUID], trio.Event] = field(default_factory=dict)
+
+    async def token(self, server: McpServer, user: UserId) -> OAuthToken | None:
+        """What is to be shown there; None: nothing is."""
+        held = (await self.registry.tokens(user)).get(server.id)
+        if held is None or held.stored.failure or held.token is None:
+            return None
+        if not is_expiring(held.stored, wall()):
+            return held.token
+        if held.token.refresh_token:
+            await self._renewed(server, user, held)
+            held = (await self.registry.tokens(user)).get(server.id)
+        if held is None or held.stored.failure:
+            return None
+        if is_expiring(held.stored, wall()):
+            emit("mcp.token_old", "warning", server=server.config.slug, user=str(user))
+        return held.token
+
+    async def another(self, server: McpServer, user: UserId, *, refused: str, is_new: bool) -> bool:
+        """Whether there is another token than the one that the server has just `refused`. If that
+        was new, or cannot be renewed, its user has to log in there again, and is shown so."""
+        held = (await self.registry.tokens(user)).get(server.id)
+        if held is None or held.token is None or held.stored.failure:
+            return False
+        if held.token.access_token != refused:
+            return True
+        if held.token.refresh_token and not is_new:
+            await self._renewed(server, user, held)
+            found = await self.token(server, user)
+            return found is not None and found.access_token != refused
+        await self.store.spoil_token(user, server.id, seen=held.stored, failure=REFUSED)
+        self.registry.forget_tokens(user)
+        return False
+
+    async def _renewed(self, server: McpServer, user: UserId, held: HeldToken) -> None:
+        key = user, server.id
+        done = self._under_way.get(key)
+        if done is None:
+            done = self._under_way[key] = trio.Event()
+            self.nursery.start_soon(self._renew, server, user, held)
+        await done.wait()
+
+    async def _renew(self, server: McpServer, user: UserId, held: HeldToken) -> None:
+        assert held.token is not None, "only a token that was opened is renewed"
+        try:
+            with trio.fail_after(RENEWAL_SECONDS, shield=True):
+                await self._ask_and_keep(server, user, held, held.token)
+        except Exception as error:  # noqa: BLE001  the old one is shown, for what it is worth
+            emit("mcp.token_kept", "warning", server=server.config.slug, error=error)
+        finally:
+            self.registry.forget_tokens(user)
+            self._under_way.pop((user, server.id)).set()
+
+    async def _ask_and_keep(
+        self, server: McpServer, user: UserId, held: HeldToken, token: OAuthToken
+    ) -> None:
+        got = await renew_token(self.clients, server, token)
+        if isinstance(got, TokenDenied):
+            emit("mcp.token_kept", "warning", server=server.config.slug, error=got.why)
+            if got.is_permanent:
+                await self.store.spoil_token(user, server.id, seen=held.stored, failure=got.why)
+            return
+        text = msgspec.json.encode(got.token).decode()
+        sealed = self.vault.seal(text, token_purpose(user, server.id))
+        await self.store.renew_token(
+            user, server.id, seen=held.stored, sealed=sealed, expires_at=got.expires_at
+        )

@@ -24,7 +24,7 @@ AUTH_TYPES = ("none", "oauth2", "api_key", "custom_headers", "user_oidc")
 AVAILABILITIES = ("force_on", "default_on", "default_off")
 
 
-class Token(Struct, frozen=True, kw_only=True):
+class OAuthToken(Struct, frozen=True, kw_only=True):
     """Sealed as JSON."""
 
     access_token: str
@@ -40,32 +40,32 @@ class Token(Struct, frozen=True, kw_only=True):
 
 
 @dataclass(frozen=True, slots=True)
-class Granted:
-    token: Token
+class TokenGranted:
+    token: OAuthToken
     expires_at: datetime | None
 
 
 @dataclass(frozen=True, slots=True)
-class Denied:
+class TokenDenied:
     """`why` is shown to whoever may see it; it never has a token in it."""
 
     why: str
     is_permanent: bool = False
 
 
-def answered(
-    status: int, document: Any, *, now: datetime, former: Token | None = None
-) -> Granted | Denied:
+def read_token_answer(
+    status: int, document: Any, *, now: datetime, former: OAuthToken | None = None
+) -> TokenGranted | TokenDenied:
     """What a token endpoint's answer means. A refresh token that is not given anew stays."""
     said: Mapping[str, Any] = document if isinstance(document, dict) else {}
     if status != 200 or "error" in said:
         return _denied(status, said)
     access, kind = said.get("access_token"), said.get("token_type", "Bearer")
     if not isinstance(access, str) or not access or not isinstance(kind, str):
-        return Denied(f"the authorization server answered {status} without an access token")
+        return TokenDenied(f"the authorization server answered {status} without an access token")
     refresh = said.get("refresh_token") or (former.refresh_token if former else "")
-    token = Token(access_token=access, refresh_token=str(refresh), token_type=kind)
-    return Granted(token, _expiry(said.get("expires_in"), now))
+    token = OAuthToken(access_token=access, refresh_token=str(refresh), token_type=kind)
+    return TokenGranted(token, _expiry(said.get("expires_in"), now))
 
 
 def is_expiring(stored: StoredToken, now: datetime) -> bool:
@@ -73,18 +73,18 @@ def is_expiring(stored: StoredToken, now: datetime) -> bool:
     return expires_at is not None and expires_at - now < timedelta(seconds=RENEW_SECONDS)
 
 
-def connects(stored: StoredToken, token: Token | None, now: datetime) -> bool:
+def is_connected(stored: StoredToken, token: OAuthToken | None, now: datetime) -> bool:
     """Whether its user need not log in there again."""
     if token is None or not token.access_token or stored.failure:
         return False
     return bool(token.refresh_token) or not is_expiring(stored, now)
 
 
-def _denied(status: int, said: Mapping[str, Any]) -> Denied:
+def _denied(status: int, said: Mapping[str, Any]) -> TokenDenied:
     code, described = said.get("error"), said.get("error_description")
     words = [word for word in (code, described) if isinstance(word, str) and word]
     why = ": ".join(words) or f"the authorization server answered {status}"
-    return Denied(why[:SAID_CHARACTERS_MAX], is_permanent=code in PERMANENT)
+    return TokenDenied(why[:SAID_CHARACTERS_MAX], is_permanent=code in PERMANENT)
 
 
 def _expiry(seconds: Any, now: datetime) -> datetime | None:
@@ -97,7 +97,7 @@ def _expiry(seconds: Any, now: datetime) -> datetime | None:
     return now + timedelta(seconds=life)
 
 
-class Configured(Struct, frozen=True, kw_only=True):
+class ServerConfig(Struct, frozen=True, kw_only=True):
     """All of it that may be shown to administrators; stored as JSON."""
 
     display_name: str
@@ -130,7 +130,7 @@ class Configured(Struct, frozen=True, kw_only=True):
         return urlunsplit((parts.scheme, host, parts.path, "", ""))
 
 
-class Secrets(Struct, frozen=True, kw_only=True):
+class ServerSecrets(Struct, frozen=True, kw_only=True):
     """All of it that may not be shown to anybody; stored sealed."""
 
     oauth2_client_secret: str = ""
@@ -142,10 +142,10 @@ class Secrets(Struct, frozen=True, kw_only=True):
 
 
 @dataclass(frozen=True, slots=True)
-class Server:
+class McpServer:
     stored: StoredServer
-    config: Configured
-    secrets: Secrets = field(repr=False)
+    config: ServerConfig
+    secrets: ServerSecrets = field(repr=False)
     fault: str = ""  # why its secrets cannot be opened
 
     @property
@@ -169,21 +169,21 @@ class Server:
         return self.config.enabled and self.config.availability == "force_on"
 
 
-def about_server(id: UUID) -> str:
+def server_purpose(id: UUID) -> str:
     """What its sealed secrets are about."""
     return f"MCP server {id}"
 
 
-def about_token(user: UserId, server: UUID) -> str:
+def token_purpose(user: UserId, server: UUID) -> str:
     return f"token of user {user} for MCP server {server}"
 
 
-def forced_on(servers: Iterable[Server], user: UserId) -> tuple[UUID, ...]:
+def forced_on(servers: Iterable[McpServer], user: UserId) -> tuple[UUID, ...]:
     """Those that every chat of this user has."""
     return tuple(server.id for server in servers if server.is_forced and server.is_for(user))
 
 
-def used_by(chat: Chat, servers: Mapping[UUID, Server]) -> Sequence[Server]:
+def used_by(chat: Chat, servers: Mapping[UUID, McpServer]) -> Sequence[McpServer]:
     """Those that the chat's next step may use, by slug.
 
     What was chosen for a chat stays chosen, whoever may choose it now. A chat that explores has
@@ -201,7 +201,7 @@ def used_by(chat: Chat, servers: Mapping[UUID, Server]) -> Sequence[Server]:
     return sorted(found, key=lambda server: server.config.slug)
 
 
-def shown_to(server: Server, chat: Chat, token: Token | None) -> Mapping[str, str]:
+def headers_for(server: McpServer, chat: Chat, token: OAuthToken | None) -> Mapping[str, str]:
     """What shows who we are comes first: nothing else takes the place of it."""
     headers = dict(credentials(server, token))
     taken = {name.lower() for name in headers}
@@ -210,7 +210,7 @@ def shown_to(server: Server, chat: Chat, token: Token | None) -> Mapping[str, st
     return headers
 
 
-def credentials(server: Server, token: Token | None) -> Mapping[str, str]:
+def credentials(server: McpServer, token: OAuthToken | None) -> Mapping[str, str]:
     config, secrets = server.config, server.secrets
     match config.auth_type:
         case "api_key" if config.api_key_header and secrets.api_key_value:

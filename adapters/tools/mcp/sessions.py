@@ -19,14 +19,14 @@ from actors.law.store.hints import ChatMoved, News
 from adapters.tools.mcp.faults import (
     CONNECTION_CLOSED,
     INTERNAL_ERROR,
-    Fault,
-    Said,
-    first_of,
+    SdkError,
+    ServerFault,
+    root_error,
     words_for,
 )
 from adapters.tools.mcp.http import CALL_SECONDS_MAX, CONNECT_SECONDS_MAX, Visit
-from adapters.tools.mcp.sdk.loading import loaded
-from adapters.tools.mcp.tolerance import Result, unread
+from adapters.tools.mcp.sdk.loading import load_sdk
+from adapters.tools.mcp.tolerance import RawResult, raw_result
 from runtime.clock import now
 from runtime.ends import Cause, holds_assertion
 from runtime.log import emit
@@ -43,12 +43,12 @@ SESSIONS_MAX = 2_000  # of one process; then the one that was begun first ends
 Open = Callable[[], AbstractAsyncContextManager["Client"]]
 
 
-class Unreachable(Exception):
+class SessionUnreachable(Exception):
     """There is no session, for this reason."""
 
 
 @dataclass(frozen=True, slots=True)
-class Left(Cause):
+class SessionLeft(Cause):
     """Nobody needs it any more."""
 
 
@@ -79,7 +79,7 @@ class Session:
         self._used_at = now()
         await self._settled.wait()
         if self._client is None:
-            raise Unreachable("the session has ended") from self.error
+            raise SessionUnreachable("the session has ended") from self.error
         return self._client
 
     @property
@@ -94,7 +94,7 @@ class Session:
     def leave(self) -> None:
         """In good order, within LEAVE_SECONDS."""
         if not self._settled.is_set():
-            self._scope.cancel(Left())
+            self._scope.cancel(SessionLeft())
         self._leaving.set()
 
     async def run(self) -> None:
@@ -105,7 +105,7 @@ class Session:
                     self._settled.set()
                     await self._until_left()
                     self.is_over = True
-                    self._scope.expire_in(LEAVE_SECONDS, Left())
+                    self._scope.expire_in(LEAVE_SECONDS, SessionLeft())
         except* Exception as error:  # noqa: BLE001  it is told to who asks, and a bug to the log
             self.error = error
             note_bug(error)
@@ -123,26 +123,26 @@ class Session:
                 await self._leaving.wait()
 
 
-async def called(
+async def call_in_session(
     session: Callable[[], Awaitable[Session]],
     tool: str,
     arguments: dict[str, Any],
     *,
     hidden: Sequence[str] = (),
-) -> Result:
-    """What the server said; or `Fault`, within CONNECT_SECONDS_MAX and CALL_SECONDS_MAX."""
+) -> RawResult:
+    """What the server said; or `ServerFault`, within CONNECT_SECONDS_MAX and CALL_SECONDS_MAX."""
     seconds, found = CONNECT_SECONDS_MAX, None
     try:
-        await loaded()
+        await load_sdk()
         with trio.fail_after(seconds):
             found = await session()
             client = await found.client()
         seconds = CALL_SECONDS_MAX
         with trio.fail_after(seconds):
-            return unread(await client.call_tool(tool, arguments))
+            return raw_result(await client.call_tool(tool, arguments))
     except trio.TooSlowError:
-        raise Fault(f"the server did not answer within {seconds:g} s") from None
-    except Fault:
+        raise ServerFault(f"the server did not answer within {seconds:g} s") from None
+    except ServerFault:
         raise
     except Exception as error:
         raise await fault_of(error, found, *hidden) from error
@@ -158,7 +158,7 @@ def note_bug(error: Exception) -> None:
         emit("mcp.crashed", "error", error=error)
 
 
-async def fault_of(error: Exception, session: Session | None, *hidden: str) -> Fault:
+async def fault_of(error: Exception, session: Session | None, *hidden: str) -> ServerFault:
     """What went wrong in a session. A connection that is gone says less than what ended it, and the
     SDK less than the answer's status."""
     note_bug(error)
@@ -166,20 +166,20 @@ async def fault_of(error: Exception, session: Session | None, *hidden: str) -> F
         with trio.move_on_after(LEAVE_SECONDS):
             await session.ended.wait()
         error = session.error or error
-    found, visit = first_of(error), Visit() if session is None else session.visit
+    found, visit = root_error(error), Visit() if session is None else session.visit
     if isinstance(found, httpx2.HTTPStatusError):
-        return Fault(words_for(found, *hidden), found.response.status_code, visit.token)
-    is_vague = isinstance(found, Said) and found.code == INTERNAL_ERROR and visit.status
+        return ServerFault(words_for(found, *hidden), found.response.status_code, visit.token)
+    is_vague = isinstance(found, SdkError) and found.code == INTERNAL_ERROR and visit.status
     words = f"it answered {visit.status}" if is_vague else words_for(error, *hidden)
-    return Fault(words, visit.status, visit.token)
+    return ServerFault(words, visit.status, visit.token)
 
 
 def _is_over(error: Exception) -> bool:
-    is_gone = isinstance(error, Said) and error.code == CONNECTION_CLOSED
-    return is_gone or isinstance(error, Unreachable)
+    is_gone = isinstance(error, SdkError) and error.code == CONNECTION_CLOSED
+    return is_gone or isinstance(error, SessionUnreachable)
 
 
-class Sessions:
+class SessionTable:
     def __init__(self, nursery: trio.Nursery) -> None:
         self._nursery = nursery
         self._of_chats: dict[ChatId, dict[UUID, Session]] = {}
@@ -231,8 +231,8 @@ class Sessions:
 
 
 @asynccontextmanager
-async def open_sessions() -> AsyncIterator[tuple[Sessions, trio.Nursery]]:
+async def open_sessions() -> AsyncIterator[tuple[SessionTable, trio.Nursery]]:
     """Left, they are cut off."""
     async with trio.open_nursery() as nursery:
-        yield Sessions(nursery), nursery
+        yield SessionTable(nursery), nursery
         nursery.cancel_scope.cancel()

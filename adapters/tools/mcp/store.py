@@ -37,7 +37,7 @@ class StoredToken:
     updated_at: datetime
 
 
-class Servers:
+class ServerStore:
     """Whoever keeps what he has read hears of every change: `CatalogueChanged`."""
 
     def __init__(self, pool: Pool, *, tell: Tell) -> None:

@@ -15,18 +15,18 @@ import re
 _HINTS = ("readOnlyHint", "idempotentHint")
 _KEPT = ("_meta", "resultType")
 
-Result = Mapping[str, Any]
+RawResult = Mapping[str, Any]
 
 
-def unread(result: "CallToolResult") -> Result:
+def raw_result(result: "CallToolResult") -> RawResult:
     """What the server said, as it said it."""
     [content] = result.content
     assert content.type == "text", "it was handed through as a text"
-    said: Result = msgspec.json.decode(content.text)
+    said: RawResult = msgspec.json.decode(content.text)
     return said
 
 
-def fit(result: Result) -> Result:
+def make_fit(result: RawResult) -> RawResult:
     """Of an answer to whatever was asked."""
     tools = result.get("tools")
     if isinstance(tools, list):
@@ -38,7 +38,7 @@ def fit(result: Result) -> Result:
     return result
 
 
-def _tools(tools: list[Any]) -> Iterator[Result]:
+def _tools(tools: list[Any]) -> Iterator[RawResult]:
     for tool in tools:
         match tool:
             case {"name": str(name)} if name:
@@ -47,7 +47,7 @@ def _tools(tools: list[Any]) -> Iterator[Result]:
                 pass  # what has no name cannot be called
 
 
-def _described(tool: Result) -> Result:
+def _described(tool: RawResult) -> RawResult:
     said = tool.get("description") or tool.get("title")
     hints = tool.get("annotations")
     found = {name: hints.get(name) for name in _HINTS} if isinstance(hints, dict) else {}
@@ -57,7 +57,7 @@ def _described(tool: Result) -> Result:
     }
 
 
-def _schema(tool: Result) -> Result:
+def _schema(tool: RawResult) -> RawResult:
     schema = tool.get("inputSchema")
     return {**schema, "type": "object"} if isinstance(schema, dict) else {"type": "object"}
 
@@ -71,14 +71,14 @@ _OPEN_BYTES = 11
 _UNKNOWN = rb"\ufffd"
 
 
-def mended(data: bytes) -> bytes:
+def mend(data: bytes) -> bytes:
     """As long as it was. Nearly all data has none of it."""
     if b"\\ud" not in data and b"\\uD" not in data:
         return data
     return _ESCAPES.sub(lambda found: _UNKNOWN if found["lone"] else found[0], data)
 
 
-class Mending:
+class StreamMender:
     """The same of a stream, however it is cut."""
 
     def __init__(self) -> None:
@@ -88,11 +88,11 @@ class Mending:
         data = self._open + data
         whole = _whole(data)
         self._open = data[whole:]
-        return mended(data[:whole])
+        return mend(data[:whole])
 
     def rest(self) -> bytes:
         data, self._open = self._open, b""
-        return mended(data)
+        return mend(data)
 
 
 def _whole(data: bytes) -> int:

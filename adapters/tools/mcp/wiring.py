@@ -1,6 +1,6 @@
 """Everything about servers of tools, put together: open as long as chats are run.
 
-`Reached` is what the tools of chats ask: the tools of a server for a chat, and a call of one.
+`ServerCalls` is what the tools of chats ask: the tools of a server for a chat, and a call of one.
 """
 
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
@@ -19,18 +19,24 @@ from actors.law.store.hints import ChatMoved
 from actors.law.store.ports import Bus
 from adapters.postgres.driver.pool import Pool
 from adapters.settings.secrets import Vault
-from adapters.tools.mcp.faults import Fault, hidden_in, words_for
-from adapters.tools.mcp.http import CONNECT_SECONDS_MAX, Address, Visit, quieten
-from adapters.tools.mcp.listing import ServerTool, source_of, tools_of
+from adapters.tools.mcp.faults import ServerFault, secrets_of, words_for
+from adapters.tools.mcp.http import CONNECT_SECONDS_MAX, ServerAddress, Visit, quieten
+from adapters.tools.mcp.listing import ServerTool, tool_server_of, tools_of
 from adapters.tools.mcp.oauth.guard import Network, guarded_client
-from adapters.tools.mcp.oauth.renewal import Renewing
-from adapters.tools.mcp.oauth.token_endpoint import Clients
-from adapters.tools.mcp.registry import Known
-from adapters.tools.mcp.sdk.loading import loaded
-from adapters.tools.mcp.servers import Server, shown_to
-from adapters.tools.mcp.sessions import Session, Sessions, called, fault_of, note_bug, open_sessions
-from adapters.tools.mcp.store import Servers
-from adapters.tools.mcp.tolerance import Result
+from adapters.tools.mcp.oauth.token_endpoint import OAuthClients
+from adapters.tools.mcp.registry import ServerRegistry, TokenRenewal
+from adapters.tools.mcp.sdk.loading import load_sdk
+from adapters.tools.mcp.servers import McpServer, headers_for
+from adapters.tools.mcp.sessions import (
+    Session,
+    SessionTable,
+    call_in_session,
+    fault_of,
+    note_bug,
+    open_sessions,
+)
+from adapters.tools.mcp.store import ServerStore
+from adapters.tools.mcp.tolerance import RawResult
 from runtime.log import emit
 
 UNAUTHORIZED = 401
@@ -39,32 +45,32 @@ _Done = TypeVar("_Done")
 
 
 @dataclass(frozen=True, slots=True)
-class Reached:
+class ServerCalls:
     """The servers of this deployment, as chats use them."""
 
-    known: Known
-    renewing: Renewing
-    sessions: Sessions
+    registry: ServerRegistry
+    renewal: TokenRenewal
+    sessions: SessionTable
     # Why a server could not be used the last time that a chat of this process tried.
     faults: dict[UUID, str] = field(default_factory=dict)
 
-    async def tools(self, chat: Chat, server: Server) -> Sequence[ServerTool]:
+    async def tools(self, chat: Chat, server: McpServer) -> Sequence[ServerTool]:
         """Its tools, in a session that stays for the calls of the turn; none if it cannot be used,
         within CONNECT_SECONDS_MAX."""
-        hidden = list(hidden_in(server))
+        hidden = list(secrets_of(server))
 
         async def listed() -> Sequence[ServerTool]:
             session = None
             try:
                 session = await self._begin(chat, server, hidden)
-                return await tools_of(await session.client(), source_of(server))
-            except Fault:
+                return await tools_of(await session.client(), tool_server_of(server))
+            except ServerFault:
                 raise
             except Exception as error:
                 raise await fault_of(error, session, *hidden) from error
 
         try:
-            await loaded()
+            await load_sdk()
             with trio.fail_after(CONNECT_SECONDS_MAX):
                 tools = await self._twice(chat, server, listed)
         except Exception as error:  # noqa: BLE001  one server is not worth a turn
@@ -75,35 +81,37 @@ class Reached:
         return tools
 
     async def call(
-        self, chat: Chat, server: Server, tool: str, arguments: dict[str, Any]
-    ) -> Result:
-        """Or `Fault`; each try within CONNECT_SECONDS_MAX and CALL_SECONDS_MAX."""
-        hidden = list(hidden_in(server))
+        self, chat: Chat, server: McpServer, tool: str, arguments: dict[str, Any]
+    ) -> RawResult:
+        """Or `ServerFault`; each try within CONNECT_SECONDS_MAX and CALL_SECONDS_MAX."""
+        hidden = list(secrets_of(server))
 
         async def session() -> Session:
             found = self.sessions.current(chat.id, server.id)
             return found or await self._begin(chat, server, hidden)
 
         return await self._twice(
-            chat, server, partial(called, session, tool, arguments, hidden=hidden)
+            chat, server, partial(call_in_session, session, tool, arguments, hidden=hidden)
         )
 
     async def _twice(
-        self, chat: Chat, server: Server, work: Callable[[], Awaitable[_Done]]
+        self, chat: Chat, server: McpServer, work: Callable[[], Awaitable[_Done]]
     ) -> _Done:
         """Once more with another token, if the first was not taken, or in another session, if the
         server knows of none. Nothing has been done then."""
-        fault = Fault("")
+        fault = ServerFault("")
         for again in (False, True):
             try:
                 return await work()
-            except Fault as gone_wrong:
+            except ServerFault as gone_wrong:
                 fault = gone_wrong
             if not await self._may_help(chat, server, fault, again=again):
                 break
         raise fault
 
-    async def _may_help(self, chat: Chat, server: Server, fault: Fault, *, again: bool) -> bool:
+    async def _may_help(
+        self, chat: Chat, server: McpServer, fault: ServerFault, *, again: bool
+    ) -> bool:
         """Whether another session, with what there is to be shown by now, may do better."""
         if fault.status not in (UNAUTHORIZED, UNKNOWN):
             return False
@@ -113,24 +121,24 @@ class Reached:
         if fault.status == UNKNOWN:
             return session is not None
         user = chat.owner_id
-        return bool(fault.shown) and await self.renewing.another(
+        return bool(fault.shown) and await self.renewal.another(
             server, user, refused=fault.shown, is_new=again
         )
 
-    async def _begin(self, chat: Chat, server: Server, hidden: list[str]) -> Session:
+    async def _begin(self, chat: Chat, server: McpServer, hidden: list[str]) -> Session:
         if server.fault:
-            raise Fault(server.fault)
+            raise ServerFault(server.fault)
         token = None
         if server.config.auth_type == "oauth2":
-            token = await self.renewing.token(server, chat.owner_id)
+            token = await self.renewal.token(server, chat.owner_id)
             hidden += [token.access_token, token.refresh_token] if token else []
         is_sse = server.config.transport == "sse"
-        place = Address(server.config.url, shown_to(server, chat, token), is_sse)
+        place = ServerAddress(server.config.url, headers_for(server, chat, token), is_sse)
         visit = Visit(token.access_token if token else "")
-        way = partial((await loaded()).reached, place, visit)
+        way = partial((await load_sdk()).connect, place, visit)
         return self.sessions.begin(chat.id, server.id, way, visit)
 
-    def _failed(self, chat: Chat, server: Server, why: str) -> None:
+    def _failed(self, chat: Chat, server: McpServer, why: str) -> None:
         self.faults[server.id] = why
         self.sessions.leave_one(chat.id, server.id)
         emit(
@@ -147,13 +155,13 @@ class Reached:
 class Mcp:
     """For those who serve clients, and for the tools of chats."""
 
-    stored: Servers
-    known: Known
-    reached: Reached
-    clients: Clients  # for the endpoints of authorization servers
+    store: ServerStore
+    registry: ServerRegistry
+    calls: ServerCalls
+    clients: OAuthClients  # for the endpoints of authorization servers
 
     def statistics(self) -> Mapping[str, Any]:
-        return {"known": self.known.statistics(), "sessions": self.reached.sessions.statistics()}
+        return {"known": self.registry.statistics(), "sessions": self.calls.sessions.statistics()}
 
 
 @asynccontextmanager
@@ -161,14 +169,14 @@ async def open_mcp(
     pool: Pool, bus: Bus, *, vault: Vault, allowed: Sequence[Network] = ()
 ) -> AsyncIterator[Mcp]:
     quieten()
-    stored = Servers(pool, tell=bus.tell)
-    known = Known(stored, vault)
+    stored = ServerStore(pool, tell=bus.tell)
+    known = ServerRegistry(stored, vault)
     async with (
         httpx2.AsyncClient(trust_env=False) as client,
         guarded_client(allowed) as guarded,
         open_sessions() as (sessions, nursery),
     ):
-        clients = Clients(client, guarded)
-        renewing = Renewing(known, stored, vault, clients, nursery)
+        clients = OAuthClients(client, guarded)
+        renewing = TokenRenewal(known, stored, vault, clients, nursery)
         with known.follow(bus), bus.follow(sessions.hear, ChatMoved):
-            yield Mcp(stored, known, Reached(known, renewing, sessions), clients)
+            yield Mcp(stored, known, ServerCalls(known, renewing, sessions), clients)

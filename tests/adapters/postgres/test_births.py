@@ -8,7 +8,7 @@ from actors.law import requests as ask
 from actors.law.refusals import NotAllowed
 from actors.law.states import State
 from actors.law.store.ports import Applied
-from adapters.tools.approvals.store import Consents
+from adapters.tools.approvals.store import ConsentStore
 from tests.actors.law.chats import ANN, user
 from tests.adapters.postgres.stores import new_chat_id
 from tests.contracts.given import a_chat
@@ -41,7 +41,7 @@ async def test_a_family_is_not_archived_over_a_child_that_is_being_born(store, m
 
 
 async def test_a_family_s_policy_is_not_changed_past_a_child_that_is_being_born(store, migrated):
-    root, consents = await a_chat(store, done=True), Consents(store.pool)
+    root, consents = await a_chat(store, done=True), ConsentStore(store.pool)
     child = ask.NewChat(new_chat_id(), ANN, parent_id=root, root_id=root)
     create = partial(store.ledger.create, ask.CreateChat(child, (user("hello"),)))
 

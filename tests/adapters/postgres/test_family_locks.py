@@ -6,7 +6,7 @@ from uuid import uuid4
 import pytest
 import trio
 
-from adapters.tools.approvals.store import Consents
+from adapters.tools.approvals.store import ConsentStore
 from adapters.workspaces.store import (
     CaretakerStore,
     OwnedWorkspaces,
@@ -55,7 +55,7 @@ async def test_a_family_moves_while_its_policy_is_changed(store, migrated, deed)
     async with a_pause(migrated, A_CHILD_MOVES) as pause, trio.open_nursery() as nursery:
         nursery.start_soon(deed(store, root, id))
         await pause.reached()
-        await pause.meanwhile(Consents(store.pool).set_policy, root, "ask")
+        await pause.meanwhile(ConsentStore(store.pool).set_policy, root, "ask")
 
     rows = (await store.all_rows()).values()
     assert ["ask", "ask"] == [row.chat.approval_policy for row in rows]

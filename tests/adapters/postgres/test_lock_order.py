@@ -16,7 +16,7 @@ from actors.law import requests as ask
 from actors.law.ids import ChatId
 from adapters.chats.shelf.pins import Pins
 from adapters.postgres.driver.connection import Connection
-from adapters.tools.approvals.store import Consents
+from adapters.tools.approvals.store import ConsentStore
 from adapters.workspaces.store import (
     CaretakerStore,
     OwnedWorkspaces,
@@ -47,7 +47,7 @@ def is_archived(store):
 
 
 def gets_a_policy(store):
-    return partial(Consents(store.pool).set_policy, chat_id(500), "ask")
+    return partial(ConsentStore(store.pool).set_policy, chat_id(500), "ask")
 
 
 def moves_in(store):

@@ -1,7 +1,6 @@
 """The tools that a chat has of a source, as the toolbox hands them to a turn."""
 
-from adapters.tools.declared import DeclaredTools
-from adapters.tools.toolbox import Toolbox
+from adapters.tools.toolbox import DeclaredTools, Toolbox
 
 
 async def local_tools(chat, *sources):

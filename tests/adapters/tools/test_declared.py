@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from actors.law.parts.message import JsonText
 from actors.law.parts.prompt import ToolDefinition
 from actors.law.requests import DynamicTool
-from adapters.tools.declared import (
+from adapters.tools.toolbox import (
     CHARACTERS_MAX,
     CHATS_MAX,
     NO_PARAMETERS,

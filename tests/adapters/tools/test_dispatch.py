@@ -6,7 +6,7 @@ from typing import Annotated, Literal
 import pytest
 from msgspec import Meta, Struct
 
-from adapters.tools.dispatch import read, schema_of
+from adapters.tools.dispatch import read_arguments, schema_of
 
 
 class Edit(Struct, frozen=True):
@@ -52,7 +52,7 @@ def test_a_tool_without_arguments_has_properties_all_the_same():
     ],
 )
 def test_what_is_wrong_is_said_with_its_place(args, says):
-    fault = read(EditFile, args)
+    fault = read_arguments(EditFile, args)
 
     assert isinstance(fault, str)
     assert fault.startswith(says)
@@ -61,4 +61,4 @@ def test_what_is_wrong_is_said_with_its_place(args, says):
 def test_arguments_are_read():
     args = '{"path": "a", "edits": [{"old_text": "b"}], "unknown": 1}'
 
-    assert EditFile("a", [Edit("b")]) == read(EditFile, args)
+    assert EditFile("a", [Edit("b")]) == read_arguments(EditFile, args)

@@ -9,8 +9,7 @@ from actors.chat.turn.ports import LocalTool
 from actors.law.parts.message import JsonText
 from actors.law.parts.prompt import ToolDefinition
 from actors.law.requests import DynamicTool
-from adapters.tools.declared import DeclaredTools
-from adapters.tools.toolbox import Toolbox
+from adapters.tools.toolbox import DeclaredTools, Toolbox
 from tests.actors.law.chats import State, a_chat
 from tests.adapters.postgres.stores import new_chat_id
 from tests.adapters.tools.offering import local_tools

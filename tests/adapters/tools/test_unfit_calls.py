@@ -13,7 +13,7 @@ from adapters.tools.built_in import workspace_schemas as workspace
 from adapters.tools.built_in.agents import AgentTools
 from adapters.tools.built_in.lifecycle import LifecycleTools
 from adapters.tools.built_in.workspace import WorkspaceTools
-from adapters.tools.dispatch import read
+from adapters.tools.dispatch import read_arguments
 from tests.actors.law.chats import a_chat
 
 OF = {  # what each tool reads its arguments as
@@ -62,13 +62,13 @@ def test_what_a_tool_cannot_read_is_refused_and_nothing_else(tool):
     for arguments in variations(tool):
         args = json.dumps(arguments)
         call = ToolCallPart("x", tool.tool.name, args)
-        is_readable = not isinstance(read(OF[tool], args), str)
+        is_readable = not isinstance(read_arguments(OF[tool], args), str)
         refused = refusals([call], {tool.tool.name: tool})
 
         if is_readable:
             assert {} == refused, f"{args} can be read"
-        elif not _is_about_its_content(read(OF[tool], args)):
-            assert [call] == list(refused), f"{args}: {read(OF[tool], args)}"
+        elif not _is_about_its_content(read_arguments(OF[tool], args)):
+            assert [call] == list(refused), f"{args}: {read_arguments(OF[tool], args)}"
 
 
 def _is_about_its_content(fault):

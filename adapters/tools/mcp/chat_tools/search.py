@@ -32,7 +32,7 @@ _WORD = re.compile(r"[a-z0-9]+")
 
 
 @dataclass(frozen=True, slots=True)
-class Deferred:
+class DeferredTool:
     """A tool of which the model is not told everything."""
 
     name: str
@@ -51,8 +51,8 @@ class Deferred:
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
-    matches: tuple[Deferred, ...]
+class SearchResult:
+    matches: tuple[DeferredTool, ...]
     activated: tuple[str, ...]
 
 
@@ -61,14 +61,14 @@ def share_of(window: int | None) -> float:
     return (window or WINDOW_UNKNOWN) / SHARE
 
 
-def are_too_many(tools: Iterable[Deferred], window: int | None) -> bool:
+def are_too_many(tools: Iterable[DeferredTool], window: int | None) -> bool:
     return sum(tool.tokens for tool in tools) > share_of(window)
 
 
 # what the model is told
 
 
-def catalogue(tools: Sequence[Deferred], window: int | None) -> str:
+def catalogue(tools: Sequence[DeferredTool], window: int | None) -> str:
     """As much as there is room for."""
     room = min(CATALOGUE_TOKENS_MAX, share_of(window)) * BYTES_PER_TOKEN
     tries = (
@@ -80,14 +80,14 @@ def catalogue(tools: Sequence[Deferred], window: int | None) -> str:
     return next((text for text in tries if len(text.encode()) <= room), total)
 
 
-def _by_server(tools: Sequence[Deferred], line: Callable[[Deferred], str]) -> str:
+def _by_server(tools: Sequence[DeferredTool], line: Callable[[DeferredTool], str]) -> str:
     return "\n".join(
         "\n".join([f"{server}:", *map(line, own)]) for server, own in _grouped(tools).items()
     )
 
 
-def _grouped(tools: Sequence[Deferred]) -> Mapping[str, list[Deferred]]:
-    groups: dict[str, list[Deferred]] = {}
+def _grouped(tools: Sequence[DeferredTool]) -> Mapping[str, list[DeferredTool]]:
+    groups: dict[str, list[DeferredTool]] = {}
     for tool in tools:
         groups.setdefault(tool.server, []).append(tool)
     return dict(sorted(groups.items()))
@@ -97,8 +97,8 @@ def _grouped(tools: Sequence[Deferred]) -> Mapping[str, list[Deferred]]:
 
 
 def find(
-    tools: Sequence[Deferred], queries: Sequence[str], names: Sequence[str], window: int | None
-) -> Found:
+    tools: Sequence[DeferredTool], queries: Sequence[str], names: Sequence[str], window: int | None
+) -> SearchResult:
     """Exact names first, then by score, then by name; and those that there is room for."""
     known = {tool.name: tool for tool in tools}
     exact = [known[name] for name in names[:NAMES_MAX] if name in known]
@@ -109,10 +109,10 @@ def find(
             scores[name] = max(score, scores.get(name, 0))
     ranked = sorted(scores, key=lambda name: (-scores[name], name))
     matches = list(dict.fromkeys([*exact, *(known[name] for name in ranked)]))[:MATCHES_MAX]
-    return Found(tuple(matches), tuple(_fitting(matches, share_of(window))))
+    return SearchResult(tuple(matches), tuple(_fitting(matches, share_of(window))))
 
 
-def _fitting(tools: Iterable[Deferred], room: float) -> Iterator[str]:
+def _fitting(tools: Iterable[DeferredTool], room: float) -> Iterator[str]:
     for tool in tools:
         if tool.tokens <= room:
             room -= tool.tokens
@@ -123,14 +123,14 @@ def _fitting(tools: Iterable[Deferred], room: float) -> Iterator[str]:
 class _Searched:
     """What stands in a tool, in small letters."""
 
-    tool: Deferred
+    tool: DeferredTool
     name: str
     words: frozenset[str]  # of the name
     description: str
     rest: str
 
 
-def _searched(tool: Deferred) -> _Searched:
+def _searched(tool: DeferredTool) -> _Searched:
     name = tool.name.lower()
     rest = f"{tool.server}\n{tool.schema[:SEARCHED_CHARACTERS]}".lower()
     return _Searched(tool, name, frozenset(_words(name)), tool.description.lower(), rest)
@@ -175,7 +175,7 @@ def _words(text: str) -> list[str]:
 
 
 def activated(
-    history: Sequence[Message], tools: Sequence[Deferred], window: int | None
+    history: Sequence[Message], tools: Sequence[DeferredTool], window: int | None
 ) -> frozenset[str]:
     """Those whose schemas the model is told of: what was found or called last, as far as there is
     room; the last one in any case."""
@@ -190,7 +190,7 @@ def activated(
     return frozenset(kept)
 
 
-def _mentioned(history: Sequence[Message], known: Mapping[str, Deferred]) -> Iterator[str]:
+def _mentioned(history: Sequence[Message], known: Mapping[str, DeferredTool]) -> Iterator[str]:
     """The newest first; those whose call went wrong come last."""
     wrong: list[str] = []
     for part in _results(history):

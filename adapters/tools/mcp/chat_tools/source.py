@@ -24,15 +24,15 @@ from actors.law.store.hints import ChatMoved, News
 from actors.law.store.ports import Bus
 from actors.tools.gating import kind_of
 from adapters.settings.caching import Cache
-from adapters.tools.dispatch import read, schema_of
+from adapters.tools.dispatch import read_arguments, schema_of
 from adapters.tools.mcp.chat_tools import search as finding
 from adapters.tools.mcp.chat_tools.results import output_of
-from adapters.tools.mcp.chat_tools.search import FIND_TOOLS, Deferred
-from adapters.tools.mcp.faults import Fault
+from adapters.tools.mcp.chat_tools.search import FIND_TOOLS, DeferredTool
+from adapters.tools.mcp.faults import ServerFault
 from adapters.tools.mcp.listing import ServerTool, all_distinct, arguments_of
-from adapters.tools.mcp.servers import Server, used_by
-from adapters.tools.mcp.tolerance import Result
-from adapters.tools.mcp.wiring import Reached
+from adapters.tools.mcp.servers import McpServer, used_by
+from adapters.tools.mcp.tolerance import RawResult
+from adapters.tools.mcp.wiring import ServerCalls
 from adapters.tools.mcp.workspaces.servers import WorkspaceServers
 
 TURNS_MAX = 2_000  # whose lists are kept; the one not asked for longest is made anew
@@ -42,7 +42,7 @@ TAKEN_AWAY = "the server of this tool has been taken away; go on without it"
 
 
 @dataclass(frozen=True, slots=True)
-class Turn:
+class ListedTurn:
     """Which list it is. `asked`: of whom; of others there is another list."""
 
     chat: ChatId
@@ -52,13 +52,15 @@ class Turn:
 
 
 class TurnLists:
-    def __init__(self, read: Callable[[Turn], Awaitable[Sequence[ServerTool]]]) -> None:
-        self._lists: Cache[Turn, Sequence[ServerTool]] = Cache(
-            read, keep_seconds=KEEP_SECONDS, max_entries=TURNS_MAX
+    def __init__(
+        self, read_arguments: Callable[[ListedTurn], Awaitable[Sequence[ServerTool]]]
+    ) -> None:
+        self._lists: Cache[ListedTurn, Sequence[ServerTool]] = Cache(
+            read_arguments, keep_seconds=KEEP_SECONDS, max_entries=TURNS_MAX
         )
-        self._last: dict[ChatId, Turn] = {}
+        self._last: dict[ChatId, ListedTurn] = {}
 
-    async def of(self, turn: Turn) -> Sequence[ServerTool]:
+    async def of(self, turn: ListedTurn) -> Sequence[ServerTool]:
         if self._last.get(turn.chat) != turn:
             self.forget(turn.chat)
             self._last[turn.chat] = turn
@@ -94,14 +96,14 @@ class ServerTools:
 
     def __init__(
         self,
-        reached: Reached,
-        near: WorkspaceServers,
+        calls: ServerCalls,
+        workspace_mcp: WorkspaceServers,
         models: Models,
         note_search: NoteSearch = _uncounted,
     ) -> None:
-        self._reached = reached
+        self._calls = calls
         self._note_search = note_search
-        self._near = near
+        self._workspace_mcp = workspace_mcp
         self._models = models
         self._set_up = TurnLists(self._listed)
         self._named = TurnLists(self._looked)
@@ -114,7 +116,7 @@ class ServerTools:
     def hear(self, news: News) -> None:
         """A turn that is over is never asked about again."""
         if isinstance(news, ChatMoved) and news.status.ends_a_turn:
-            for each in (self._set_up, self._named, self._near):
+            for each in (self._set_up, self._named, self._workspace_mcp):
                 each.forget(news.chat)
 
     async def offered(self, chat: Chat, history: Sequence[Message]) -> Sequence[LocalTool]:
@@ -144,29 +146,29 @@ class ServerTools:
             return error_output("the arguments are not a JSON object; call it again with one")
         try:
             return output_of(await self._called(calling.chat, tool, arguments))
-        except Fault as fault:
+        except ServerFault as fault:
             return error_output(str(fault))
 
     async def _started(self, calling: Calling, start: ServerTool) -> ToolOutput:
         name = start.source.name
         try:
-            await self._near.start(calling.chat, name)
-        except Fault as fault:
+            await self._workspace_mcp.start(calling.chat, name)
+        except ServerFault as fault:
             return error_output(str(fault))
         _, tools = _split(await self._tools(calling.chat, calling.history))
         its = [each.here for each in tools if each.source.id is None and each.source.name == name]
         return ToolOutput(JsonText(json.dumps({"started": name, "tools": its})))
 
-    async def _called(self, chat: Chat, tool: ServerTool, arguments: dict[str, Any]) -> Result:
+    async def _called(self, chat: Chat, tool: ServerTool, arguments: dict[str, Any]) -> RawResult:
         if tool.source.id is None:
-            return await self._near.call(chat, tool.source.name, tool.name, arguments)
-        server = (await self._reached.known.servers()).get(tool.source.id)
+            return await self._workspace_mcp.call(chat, tool.source.name, tool.name, arguments)
+        server = (await self._calls.registry.servers()).get(tool.source.id)
         if server is None or not server.config.enabled:
-            raise Fault(TAKEN_AWAY)
-        return await self._reached.call(chat, server, tool.name, arguments)
+            raise ServerFault(TAKEN_AWAY)
+        return await self._calls.call(chat, server, tool.name, arguments)
 
     async def _find(self, calling: Calling, tools: Sequence[ServerTool]) -> ToolOutput:
-        asked = read(FindTools, calling.call.args or "{}")
+        asked = read_arguments(FindTools, calling.call.args or "{}")
         if isinstance(asked, str):
             self._note_search(None)
             return error_output(asked)
@@ -189,37 +191,37 @@ class ServerTools:
 
     async def _tools(self, chat: Chat, history: Sequence[Message]) -> Sequence[ServerTool]:
         """Of all servers; those that are set up, and those that its workspace names, at once."""
-        servers = await self._reached.known.servers()
+        servers = await self._calls.registry.servers()
         used = tuple(server.id for server in used_by(chat, servers))
-        near, by = self._near.near(chat), _begun_by(history)
-        if not (used or near):
+        number, by = self._workspace_mcp.listing_number(chat), _begun_by(history)
+        if not (used or number):
             return ()
         found: list[ServerTool] = []
 
         async def ask(lists: TurnLists, asked: Hashable) -> None:
-            found.extend(await lists.of(Turn(chat.id, by, asked, chat)))
+            found.extend(await lists.of(ListedTurn(chat.id, by, asked, chat)))
 
         async with trio.open_nursery() as together:
             if used:
                 together.start_soon(ask, self._set_up, (kind_of(chat), used))
-            if near:
-                together.start_soon(ask, self._named, near)
+            if number:
+                together.start_soon(ask, self._named, number)
         return all_distinct(found)
 
-    async def _listed(self, turn: Turn) -> Sequence[ServerTool]:
-        servers = await self._reached.known.servers()
+    async def _listed(self, turn: ListedTurn) -> Sequence[ServerTool]:
+        servers = await self._calls.registry.servers()
         found: list[ServerTool] = []
 
-        async def ask(server: Server) -> None:
-            found.extend(await self._reached.tools(turn.whole, server))
+        async def ask(server: McpServer) -> None:
+            found.extend(await self._calls.tools(turn.whole, server))
 
         async with trio.open_nursery() as together:
             for server in used_by(turn.whole, servers):
                 together.start_soon(ask, server)
         return found
 
-    async def _looked(self, turn: Turn) -> Sequence[ServerTool]:
-        return await self._near.tools(turn.whole)
+    async def _looked(self, turn: ListedTurn) -> Sequence[ServerTool]:
+        return await self._workspace_mcp.tools(turn.whole)
 
     async def _window(self, chat: Chat) -> int | None:
         model = await self._models.model_for(chat)
@@ -238,12 +240,12 @@ def _split(tools: Sequence[ServerTool]) -> tuple[Sequence[ServerTool], Sequence[
     return starts, [tool for tool in tools if tool.local.start is None]
 
 
-def _deferred(tool: ServerTool) -> Deferred:
+def _deferred(tool: ServerTool) -> DeferredTool:
     told = tool.local.tool
-    return Deferred(told.name, tool.source.name, told.description, told.schema)
+    return DeferredTool(told.name, tool.source.name, told.description, told.schema)
 
 
-def _find_tools(tools: Sequence[Deferred], window: int | None) -> LocalTool:
+def _find_tools(tools: Sequence[DeferredTool], window: int | None) -> LocalTool:
     says = (
         "Find tools that are not described to you yet, and have them described from the next step"
         " on. A tool whose name you know may also be called at once. There are:\n"

@@ -14,8 +14,8 @@ import httpx2
 import trio
 
 from adapters.tools.mcp.faults import words_for
-from adapters.tools.mcp.oauth.guard import Guarded
-from adapters.tools.mcp.oauth.token_endpoint import WANTED, Packed, read_json
+from adapters.tools.mcp.oauth.guard import AddressRefused
+from adapters.tools.mcp.oauth.token_endpoint import WANTED, PackedAnswer, read_json
 
 SECONDS_MAX = 30.0  # for all of it; then it has failed
 TEXT_CHARACTERS_MAX = 2_048  # of anything that is kept of it
@@ -24,12 +24,12 @@ SERVER = "oauth-authorization-server"
 OPENID = "openid-configuration"
 
 
-class NotFound(Exception):
+class NotDiscovered(Exception):
     """Nothing could be found out, or we could not register. The words are for administrators."""
 
 
 @dataclass(frozen=True, slots=True)
-class Registered:
+class ClientRegistration:
     client_id: str
     auth_url: str
     token_url: str
@@ -37,43 +37,47 @@ class Registered:
     scopes: str = ""
 
 
-async def discovered(
+async def discover(
     client: httpx2.AsyncClient, url: str, *, redirect_uri: str, name: str
-) -> Registered:
-    """Or `NotFound`."""
+) -> ClientRegistration:
+    """Or `NotDiscovered`."""
     try:
         with trio.fail_after(SECONDS_MAX):
             return await _discovered(client, url, redirect_uri=redirect_uri, name=name)
     except trio.TooSlowError:
-        raise NotFound(f"nothing was found out within {SECONDS_MAX:g} s") from None
-    except (Guarded, Packed) as error:
-        raise NotFound(str(error)) from error
+        raise NotDiscovered(f"nothing was found out within {SECONDS_MAX:g} s") from None
+    except (AddressRefused, PackedAnswer) as error:
+        raise NotDiscovered(str(error)) from error
     except ValueError as error:  # of addresses that are none
-        raise NotFound("what is said leads to no address") from error
+        raise NotDiscovered("what is said leads to no address") from error
     except (httpx2.HTTPError, httpx2.InvalidURL) as error:
-        raise NotFound(f"the server could not be asked: {words_for(error)}") from error
+        raise NotDiscovered(f"the server could not be asked: {words_for(error)}") from error
 
 
 async def _discovered(
     client: httpx2.AsyncClient, url: str, *, redirect_uri: str, name: str
-) -> Registered:
+) -> ClientRegistration:
     resource = await _first(client, resource_urls(url))
     found = await _first(client, issuer_urls(_issuer(url, resource)))
     if found is None and resource is None:
-        raise NotFound("the server says nothing of the authorization server that it trusts")
+        raise NotDiscovered("the server says nothing of the authorization server that it trusts")
     if found is None:
-        raise NotFound("the authorization server says nothing of itself")
+        raise NotDiscovered("the authorization server says nothing of itself")
     auth_url, token_url = _url(found, "authorization_endpoint"), _url(found, "token_endpoint")
     registration_url = _url(found, "registration_endpoint")
     if not (auth_url and token_url):
-        raise NotFound("the authorization server names no endpoints")
+        raise NotDiscovered("the authorization server names no endpoints")
     if not registration_url:
-        raise NotFound("the authorization server registers nobody; give a client id of your own")
+        raise NotDiscovered(
+            "the authorization server registers nobody; give a client id of your own"
+        )
     revocation_url = _url(found, "revocation_endpoint")
     client_id = await _register(client, registration_url, redirect_uri=redirect_uri, name=name)
     is_safe = revocation_url.startswith("https://")
     scopes = _scopes(resource or {}) or _scopes(found)
-    return Registered(client_id, auth_url, token_url, revocation_url if is_safe else "", scopes)
+    return ClientRegistration(
+        client_id, auth_url, token_url, revocation_url if is_safe else "", scopes
+    )
 
 
 def _issuer(url: str, resource: Mapping[str, Any] | None) -> str:
@@ -84,7 +88,7 @@ def _issuer(url: str, resource: Mapping[str, Any] | None) -> str:
     issuers = resource.get("authorization_servers")
     issuer = issuers[0] if isinstance(issuers, list) and issuers else None
     if not isinstance(issuer, str):
-        raise NotFound("the server names no authorization server")
+        raise NotDiscovered("the server names no authorization server")
     return issuer
 
 
@@ -135,7 +139,9 @@ async def _register(client: httpx2.AsyncClient, url: str, *, redirect_uri: str, 
     client_id = document.get("client_id") if isinstance(document, dict) else None
     is_made = response.status_code in (200, 201)
     if not (is_made and isinstance(client_id, str) and 0 < len(client_id) <= TEXT_CHARACTERS_MAX):
-        raise NotFound(f"the authorization server did not register us ({response.status_code})")
+        raise NotDiscovered(
+            f"the authorization server did not register us ({response.status_code})"
+        )
     return client_id
 
 

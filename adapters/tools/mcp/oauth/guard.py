@@ -44,7 +44,7 @@ _RESERVED: tuple[Network, ...] = tuple(
 _NAT64 = IPv6Network("64:ff9b::/96")
 
 
-class Guarded(Exception):
+class AddressRefused(Exception):
     """The address is not one that a stranger may send us to."""
 
 
@@ -110,7 +110,7 @@ class GuardedTransport(httpx2.AsyncBaseTransport):
 
     async def _looked_at(self, url: httpx2.URL) -> Sequence[str]:
         if url.scheme not in ("http", "https") or not url.host:
-            raise Guarded(f"{url.scheme}: only http and https are followed")
+            raise AddressRefused(f"{url.scheme}: only http and https are followed")
         try:
             found = await self._resolve(url.host, url.port or 0)
         except (OSError, ThreadsBlocked, UnicodeError) as error:  # the last of a name that is none
@@ -118,7 +118,7 @@ class GuardedTransport(httpx2.AsyncBaseTransport):
         if not found:
             raise httpx2.ConnectError(f"{url.host}: has no address")
         if not all(is_reachable(address, self._allowed) for address in found):
-            raise Guarded(
+            raise AddressRefused(
                 f"{url.host}: leads into a private network, and strangers do not send us there"
             )
         return found[:ADDRESSES_MAX]

@@ -14,8 +14,14 @@ import httpx2
 import trio
 
 from adapters.tools.mcp.faults import words_for
-from adapters.tools.mcp.oauth.guard import Guarded
-from adapters.tools.mcp.servers import Denied, Granted, Server, Token, answered
+from adapters.tools.mcp.oauth.guard import AddressRefused
+from adapters.tools.mcp.servers import (
+    McpServer,
+    OAuthToken,
+    TokenDenied,
+    TokenGranted,
+    read_token_answer,
+)
 from runtime.clock import wall
 
 ANSWER_SECONDS = 10.0  # for one request; then it is as if it had been refused
@@ -27,27 +33,27 @@ WANTED = {"accept": "application/json", "accept-encoding": "identity"}
 
 
 @dataclass(frozen=True, slots=True)
-class Clients:
+class OAuthClients:
     """By whom an endpoint has been named: one of us, or a stranger."""
 
     ours: httpx2.AsyncClient
     strangers: httpx2.AsyncClient  # guarded
 
-    def of(self, server: Server) -> httpx2.AsyncClient:
+    def of(self, server: McpServer) -> httpx2.AsyncClient:
         return self.strangers if server.config.discovered else self.ours
 
 
-class NoAnswer(Exception):
+class EndpointFault(Exception):
     """The other side was not reached, or made no sense. The words may be shown."""
 
 
-class Packed(Exception):
+class PackedAnswer(Exception):
     """The answer is not as it was asked for. The words may be shown."""
 
 
-async def exchanged(
-    clients: Clients, server: Server, *, code: str, verifier: str, redirect_uri: str
-) -> Granted | Denied:
+async def exchange_code(
+    clients: OAuthClients, server: McpServer, *, code: str, verifier: str, redirect_uri: str
+) -> TokenGranted | TokenDenied:
     form = {
         "grant_type": "authorization_code",
         "code": code,
@@ -57,12 +63,14 @@ async def exchanged(
     return await _granted(clients.of(server), server, form)
 
 
-async def renewed(clients: Clients, server: Server, token: Token) -> Granted | Denied:
+async def renew_token(
+    clients: OAuthClients, server: McpServer, token: OAuthToken
+) -> TokenGranted | TokenDenied:
     form = {"grant_type": "refresh_token", "refresh_token": token.refresh_token}
     return await _granted(clients.of(server), server, form, former=token)
 
 
-async def revoked(clients: Clients, server: Server, token: Token) -> str:
+async def revoke_token(clients: OAuthClients, server: McpServer, token: OAuthToken) -> str:
     """Why it could not be revoked; "": it was. The refresh token first: with it goes the rest."""
     url = server.config.oauth2_revocation_url
     if not url:
@@ -76,7 +84,7 @@ async def revoked(clients: Clients, server: Server, token: Token) -> str:
             status, said = await _revoke(
                 clients.of(server), server, url, {"token": value, "token_type_hint": kind}
             )
-        except NoAnswer as error:
+        except EndpointFault as error:
             return str(error)
         if status in (200, 204):
             return ""
@@ -88,29 +96,31 @@ async def revoked(clients: Clients, server: Server, token: Token) -> str:
 
 
 async def _revoke(
-    client: httpx2.AsyncClient, server: Server, url: str, form: Mapping[str, str]
+    client: httpx2.AsyncClient, server: McpServer, url: str, form: Mapping[str, str]
 ) -> tuple[int, Any]:
     """Redirects are followed as long as the form stays whole, safe, and with the same server."""
     origin = _safe_origin(url)
     if origin is None:
-        raise NoAnswer("the revocation endpoint is not https")
+        raise EndpointFault("the revocation endpoint is not https")
     for _ in range(HOPS_MAX + 1):
         response, document = await _post(client, url, form, server, with_secret=True)
         if response.status_code not in (301, 302, 303, 307, 308):
             return response.status_code, document
         url = str(response.url.join(response.headers.get("location", "")))
         if response.status_code not in (307, 308) or _safe_origin(url) != origin:
-            raise NoAnswer("the revocation endpoint sent us elsewhere, and that is not followed")
-    raise NoAnswer(f"the revocation endpoint sent us elsewhere {HOPS_MAX} times")
+            raise EndpointFault(
+                "the revocation endpoint sent us elsewhere, and that is not followed"
+            )
+    raise EndpointFault(f"the revocation endpoint sent us elsewhere {HOPS_MAX} times")
 
 
 async def _granted(
     client: httpx2.AsyncClient,
-    server: Server,
+    server: McpServer,
     form: Mapping[str, str],
     *,
-    former: Token | None = None,
-) -> Granted | Denied:
+    former: OAuthToken | None = None,
+) -> TokenGranted | TokenDenied:
     url = server.config.oauth2_token_url
     try:
         response, document = await _post(client, url, form, server, with_secret=True)
@@ -120,16 +130,16 @@ async def _granted(
             response, document = await _post(
                 client, url, {**form, **secret}, server, with_secret=False
             )
-    except NoAnswer as error:
-        return Denied(str(error))
-    return answered(response.status_code, document, now=wall(), former=former)
+    except EndpointFault as error:
+        return TokenDenied(str(error))
+    return read_token_answer(response.status_code, document, now=wall(), former=former)
 
 
 async def _post(
     client: httpx2.AsyncClient,
     url: str,
     form: Mapping[str, str],
-    server: Server,
+    server: McpServer,
     *,
     with_secret: bool,
 ) -> tuple[httpx2.Response, Any]:
@@ -149,21 +159,23 @@ async def _post(
             finally:
                 await response.aclose()
     except trio.TooSlowError:
-        raise NoAnswer(
+        raise EndpointFault(
             f"the authorization server did not answer within {ANSWER_SECONDS:g} s"
         ) from None
-    except (Guarded, Packed) as error:
-        raise NoAnswer(str(error)) from error
+    except (AddressRefused, PackedAnswer) as error:
+        raise EndpointFault(str(error)) from error
     except (httpx2.HTTPError, httpx2.InvalidURL, UnicodeError) as error:  # of a name that is none
         why = words_for(error)
-        raise NoAnswer(f"the authorization server could not be asked: {why}") from error
+        raise EndpointFault(f"the authorization server could not be asked: {why}") from error
 
 
 async def read_json(response: httpx2.Response) -> Any:
     """None: it is no JSON, or too much of it."""
     packed = response.headers.get("content-encoding", "identity")
     if packed.lower() != "identity":
-        raise Packed(f"the answer is packed ({packed[:40]}), although it was asked for as it is")
+        raise PackedAnswer(
+            f"the answer is packed ({packed[:40]}), although it was asked for as it is"
+        )
     body = b""
     async for chunk in response.aiter_bytes():
         body += chunk

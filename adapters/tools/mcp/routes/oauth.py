@@ -20,10 +20,10 @@ from msgspec import UNSET
 from adapters.http.endpoints import Call, Endpoint, HttpResponse, Parameter, json_response
 from adapters.http.refusals import HttpError, not_found
 from adapters.settings.secrets import CannotOpen, Vault
-from adapters.tools.mcp.oauth.token_endpoint import exchanged, revoked
+from adapters.tools.mcp.oauth.token_endpoint import exchange_code, revoke_token
 from adapters.tools.mcp.routes.schemas import Disconnected
 from adapters.tools.mcp.routes.servers import CALLBACK, PATH, ServerRoutes
-from adapters.tools.mcp.servers import Denied, Server, Token, about_token
+from adapters.tools.mcp.servers import McpServer, OAuthToken, TokenDenied, token_purpose
 from adapters.tools.mcp.wiring import Mcp
 
 CONNECT = PATH + "/{server}/oauth2/connect"
@@ -110,7 +110,7 @@ class OAuthRoutes:
         return HttpResponse(307, b"", headers=(*headers, *cookies))
 
     async def come_back(self, call: Call) -> HttpResponse:
-        server = (await self._mcp.known.servers()).get(call.uuid("server"))
+        server = (await self._mcp.registry.servers()).get(call.uuid("server"))
         if server is None or not (call.user.is_admin or server.is_for(call.user.id)):
             raise not_found()
         _check(server)
@@ -129,35 +129,35 @@ class OAuthRoutes:
     async def disconnect(self, call: Call) -> HttpResponse:
         """Also of a server that the caller may not see any more."""
         id = call.uuid("server")
-        sealed = await self._mcp.stored.take_token(call.user.id, id)
-        server = (await self._mcp.known.servers()).get(id)
+        sealed = await self._mcp.store.take_token(call.user.id, id)
+        server = (await self._mcp.registry.servers()).get(id)
         if sealed is None or server is None:
             raise not_found()
         try:
-            opened = self._vault.open(sealed, about_token(call.user.id, id))
+            opened = self._vault.open(sealed, token_purpose(call.user.id, id))
         except CannotOpen:
             why = "what was stored cannot be read any more"
         else:
-            token = msgspec.json.decode(opened, type=Token)
-            why = await revoked(self._mcp.clients, server, token)
+            token = msgspec.json.decode(opened, type=OAuthToken)
+            why = await revoke_token(self._mcp.clients, server, token)
         return json_response(200, Disconnected(not why, why or UNSET))
 
-    async def _fetch(self, call: Call, server: Server, *, code: str, verifier: str) -> None:
+    async def _fetch(self, call: Call, server: McpServer, *, code: str, verifier: str) -> None:
         callback = self._servers.callback(call, server.id)
-        got = await exchanged(
+        got = await exchange_code(
             self._mcp.clients, server, code=code, verifier=verifier, redirect_uri=callback
         )
-        if isinstance(got, Denied):
+        if isinstance(got, TokenDenied):
             raise HttpError(502, "The authorization server gave no token.", detail=got.why)
         text = msgspec.json.encode(got.token).decode()
-        sealed = self._vault.seal(text, about_token(call.user.id, server.id))
-        if not await self._mcp.stored.put_token(
+        sealed = self._vault.seal(text, token_purpose(call.user.id, server.id))
+        if not await self._mcp.store.put_token(
             call.user.id, server.stored, sealed=sealed, expires_at=got.expires_at
         ):
             raise HttpError(409, "The server was changed meanwhile.", detail="begin it again")
 
 
-def _check(server: Server) -> None:
+def _check(server: McpServer) -> None:
     if not server.config.enabled:
         raise HttpError(400, "This MCP server is not enabled.")
     if server.config.auth_type != "oauth2":
@@ -178,7 +178,7 @@ def _cookie(name: str, value: str, callback: str, seconds: int = LOGIN_SECONDS) 
     return "; ".join([f"{name}={value}", *attributes, *secure])
 
 
-def _page(server: Server, callback: str) -> HttpResponse:
+def _page(server: McpServer, callback: str) -> HttpResponse:
     script = _SCRIPT.substitute(server=server.id)
     allowed = b64encode(sha256(script.encode()).digest()).decode()
     headers = [

@@ -1,12 +1,22 @@
 """Servers of tools as clients write and see them. Pure; no secret is ever in an answer."""
 
+import re
 from collections.abc import Mapping, Sequence
 from datetime import datetime
+from urllib.parse import urlsplit
 from uuid import UUID
 
-from msgspec import UNSET, Struct, UnsetType
+from msgspec import UNSET, Struct, UnsetType, structs
 
-from adapters.tools.mcp.servers import Server
+from adapters.models.routes.checks import Faults, text_faults
+from adapters.tools.mcp.servers import (
+    AUTH_TYPES,
+    AVAILABILITIES,
+    TRANSPORTS,
+    McpServer,
+    ServerConfig,
+    ServerSecrets,
+)
 
 
 class MCPServerConfig(Struct, frozen=True, kw_only=True):
@@ -84,8 +94,8 @@ class Disconnected(Struct, frozen=True):
 UNUSABLE = "it could not be used the last time; an administrator sees why"
 
 
-def shown(
-    server: Server, *, organization: UUID, is_admin: bool, is_connected: bool, fault: str
+def server_document(
+    server: McpServer, *, organization: UUID, is_admin: bool, is_connected: bool, fault: str
 ) -> MCPServerConfig:
     config, secrets = server.config, server.secrets
     oauth = is_admin and config.auth_type == "oauth2"
@@ -127,3 +137,154 @@ def _fault(why: str, *, is_admin: bool) -> str | UnsetType:
     if not why:
         return UNSET
     return why if is_admin else UNUSABLE
+
+
+SLUG = re.compile(r"[a-z0-9]+([-_][a-z0-9]+)*")
+SLUG_CHARACTERS_MAX = 32  # half of a tool's name
+TOOLS_MAX = 1_000  # names in a list; more are refused
+HEADERS_MAX = 50  # likewise
+SECRET_CHARACTERS_MAX = 10_240
+
+REQUIRED = ("display_name", "slug", "transport", "url", "auth_type", "availability")
+OAUTH_FIELDS = (
+    "oauth2_client_id",
+    "oauth2_auth_url",
+    "oauth2_token_url",
+    "oauth2_revocation_url",
+    "oauth2_scopes",
+)
+MANUAL = ("oauth2_client_id", "oauth2_auth_url", "oauth2_token_url")
+_ENDPOINTS = ("oauth2_auth_url", "oauth2_token_url", "oauth2_revocation_url")
+NO_OIDC = "user_oidc: users here have no identity token of their own that could be sent"
+
+_URLS = ("url", "icon_url", "oauth2_auth_url", "oauth2_token_url", "oauth2_revocation_url")
+_SECRETS = ("oauth2_client_secret", "api_key_value", "custom_headers")
+_TOKEN = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")
+# What a session sets by itself: with another value it would not be one any more.
+_RESERVED = frozenset(
+    {"host", "content-length", "content-type", "transfer-encoding", "connection", "accept"}
+)
+
+
+def written_faults(asked: WriteMCPServerConfigRequest, *, is_new: bool) -> Faults:
+    """What is wrong with the fields that are there."""
+    if is_new:
+        yield from ((name, "is required") for name in REQUIRED if not getattr(asked, name))
+    elif all(getattr(asked, name) is None for name in asked.__struct_fields__):
+        yield "", "names nothing to change"
+    for name in ("display_name", "description", *_URLS, *OAUTH_FIELDS, "api_key_header"):
+        yield from text_faults(name, getattr(asked, name))
+    yield from _choice_faults(asked)
+    if asked.slug and not (len(asked.slug) <= SLUG_CHARACTERS_MAX and SLUG.fullmatch(asked.slug)):
+        yield "slug", f"must be lowercase words joined by - or _, {SLUG_CHARACTERS_MAX} at most"
+    for name in _URLS:
+        if (url := getattr(asked, name)) and not _is_url(url):
+            yield name, "must be an absolute http or https URL"
+    for name in ("tool_allow_list", "tool_deny_list"):
+        if len(getattr(asked, name) or ()) > TOOLS_MAX:
+            yield name, f"may have {TOOLS_MAX} names"
+    yield from _header_faults(asked)
+
+
+def _choice_faults(asked: WriteMCPServerConfigRequest) -> Faults:
+    choices = (
+        ("transport", TRANSPORTS),
+        ("auth_type", AUTH_TYPES),
+        ("availability", AVAILABILITIES),
+    )
+    for name, allowed in choices:
+        value = getattr(asked, name)
+        if value and value not in allowed:
+            yield name, f"must be one of {', '.join(allowed)}"
+    for name in REQUIRED:
+        if getattr(asked, name) == "":
+            yield name, "must not be empty"
+
+
+def _header_faults(asked: WriteMCPServerConfigRequest) -> Faults:
+    """Never says anything of a value."""
+    headers = dict(asked.custom_headers or {})
+    if asked.api_key_header:
+        headers[asked.api_key_header] = asked.api_key_value or ""
+    if len(headers) > HEADERS_MAX:
+        yield "custom_headers", f"may be {HEADERS_MAX}"
+    for name, value in headers.items():
+        field = "api_key_header" if name == asked.api_key_header else "custom_headers"
+        if not _TOKEN.fullmatch(name) or name.lower() in _RESERVED:
+            yield field, f"{name[:80]!r} cannot be set"
+        if not (value.isascii() and (value.isprintable() or not value)):
+            yield field, f"{name[:80]!r} has a value that no header can have"
+        if len(value) > SECRET_CHARACTERS_MAX:
+            yield field, f"{name[:80]!r} has a value longer than {SECRET_CHARACTERS_MAX}"
+
+
+def whole_faults(config: ServerConfig, secrets: ServerSecrets) -> Faults:
+    """What is wrong with all of it together."""
+    match config.auth_type:
+        case "api_key" if not (config.api_key_header and secrets.api_key_value):
+            yield "api_key_header", "comes together with api_key_value"
+        case "custom_headers" if not secrets.custom_headers:
+            yield "custom_headers", "is required"
+        case "oauth2":
+            given = [name for name in MANUAL if getattr(config, name)]
+            if given and len(given) < len(MANUAL):
+                missing = ", ".join(name for name in MANUAL if name not in given)
+                yield missing, "is missing; give all three, or none to have them found out"
+        case _:
+            pass
+
+
+def needs_discovery(config: ServerConfig) -> bool:
+    return config.auth_type == "oauth2" and not any(getattr(config, name) for name in MANUAL)
+
+
+def changed(config: ServerConfig, asked: WriteMCPServerConfigRequest) -> ServerConfig:
+    """With what is said; what belongs to another kind of authorization is dropped."""
+    said = {
+        name: tuple(value) if name in ("tool_allow_list", "tool_deny_list") else value
+        for name in config.__struct_fields__
+        if (value := getattr(asked, name, None)) is not None
+    }
+    found = structs.replace(config, **said)
+    if found.auth_type != "oauth2" or any(said.get(name) for name in _ENDPOINTS):
+        found = structs.replace(found, discovered=False)
+    dropped: tuple[str, ...] = () if found.auth_type == "oauth2" else OAUTH_FIELDS
+    dropped += () if found.auth_type == "api_key" else ("api_key_header",)
+    return structs.replace(found, **dict.fromkeys(dropped, ""))
+
+
+def changed_secrets(
+    secrets: ServerSecrets, asked: WriteMCPServerConfigRequest, auth_type: str
+) -> ServerSecrets:
+    said = {name: value for name in _SECRETS if (value := getattr(asked, name)) is not None}
+    found = structs.replace(secrets, **said)
+    match auth_type:
+        case "oauth2":
+            return ServerSecrets(oauth2_client_secret=found.oauth2_client_secret)
+        case "api_key":
+            return ServerSecrets(api_key_value=found.api_key_value)
+        case "custom_headers":
+            return ServerSecrets(custom_headers=found.custom_headers)
+        case _:
+            return ServerSecrets()
+
+
+def is_another(before: ServerConfig, after: ServerConfig) -> bool:
+    """Whether what users have shown to the former must not be shown to this one."""
+    names = (
+        "url",
+        "auth_type",
+        "oauth2_client_id",
+        "oauth2_auth_url",
+        "oauth2_token_url",
+        "oauth2_revocation_url",
+    )
+    return any(getattr(before, name) != getattr(after, name) for name in names)
+
+
+def _is_url(url: str) -> bool:
+    try:
+        parts = urlsplit(url)
+        return parts.scheme in ("http", "https") and bool(parts.hostname) and parts.port != 0
+    except ValueError:
+        return False

@@ -19,18 +19,20 @@ from adapters.http.endpoints import (
 from adapters.http.refusals import HttpError, Validation, not_found
 from adapters.models.routes.checks import refuse_if
 from adapters.settings.secrets import Vault
-from adapters.tools.mcp.oauth.discovery import NotFound, discovered
-from adapters.tools.mcp.routes.checking import (
+from adapters.tools.mcp.oauth.discovery import NotDiscovered, discover
+from adapters.tools.mcp.routes.schemas import (
     NO_OIDC,
+    MCPServerConfig,
+    WriteMCPServerConfigRequest,
     changed,
     changed_secrets,
     is_another,
     needs_discovery,
+    server_document,
     whole_faults,
     written_faults,
 )
-from adapters.tools.mcp.routes.schemas import MCPServerConfig, WriteMCPServerConfigRequest, shown
-from adapters.tools.mcp.servers import Configured, Secrets, Server, about_server
+from adapters.tools.mcp.servers import McpServer, ServerConfig, ServerSecrets, server_purpose
 from adapters.tools.mcp.store import SERVERS_MAX
 from adapters.tools.mcp.wiring import Mcp
 
@@ -75,7 +77,7 @@ class ServerRoutes:
 
     async def list(self, call: Call) -> HttpResponse:
         self._check_place(call)
-        servers = (await self._mcp.known.servers()).values()
+        servers = (await self._mcp.registry.servers()).values()
         seen = [server for server in servers if _may_see(call.user, server)]
         seen.sort(key=lambda server: (server.config.display_name, server.config.slug))
         return json_response(200, [await self._shown(server, call.user) for server in seen])
@@ -88,16 +90,16 @@ class ServerRoutes:
         asked = call.read(WriteMCPServerConfigRequest)
         refuse_if(written_faults(asked, is_new=True), INVALID)
         id = uuid4()
-        empty = Configured(display_name="", slug="", url="")
-        config, secrets = await self._settled(call, id, asked, empty, Secrets())
-        if not await self._mcp.stored.add(
+        empty = ServerConfig(display_name="", slug="", url="")
+        config, secrets = await self._settled(call, id, asked, empty, ServerSecrets())
+        if not await self._mcp.store.add(
             id,
             config.slug,
             config=msgspec.json.encode(config),
             sealed=self._sealed(id, secrets),
             group=self._organization,
         ):
-            if await self._mcp.stored.is_taken(config.slug, id):
+            if await self._mcp.store.is_taken(config.slug, id):
                 raise _taken(config.slug)
             raise HttpError(
                 409, f"There are {SERVERS_MAX} MCP servers already, which is the limit."
@@ -109,32 +111,32 @@ class ServerRoutes:
         asked = call.read(WriteMCPServerConfigRequest)
         refuse_if(written_faults(asked, is_new=False), INVALID)
         config, secrets = await self._settled(call, server.id, asked, server.config, server.secrets)
-        if not await self._mcp.stored.change(
+        if not await self._mcp.store.change(
             server.stored,
             slug=config.slug,
             config=msgspec.json.encode(config),
             sealed=self._sealed(server.id, secrets),
             forget_tokens=is_another(server.config, config),
         ):
-            if await self._mcp.stored.is_taken(config.slug, server.id):
+            if await self._mcp.store.is_taken(config.slug, server.id):
                 raise _taken(config.slug)
             raise HttpError(
                 409, "Somebody else has changed it meanwhile.", detail="look at it again"
             )
-        self._mcp.reached.faults.pop(server.id, None)
+        self._mcp.calls.faults.pop(server.id, None)
         return json_response(200, await self._shown(await self._now(server.id), call.user))
 
     async def remove(self, call: Call) -> HttpResponse:
         server = await self.seen(call)
-        if not await self._mcp.stored.remove(server.id):
+        if not await self._mcp.store.remove(server.id):
             raise not_found()
-        self._mcp.reached.faults.pop(server.id, None)
+        self._mcp.calls.faults.pop(server.id, None)
         return no_content()
 
-    async def seen(self, call: Call) -> Server:
+    async def seen(self, call: Call) -> McpServer:
         """The server of the path, if this caller may know of it."""
         self._check_place(call)
-        found = (await self._mcp.known.servers()).get(call.uuid("server"))
+        found = (await self._mcp.registry.servers()).get(call.uuid("server"))
         if found is None or not _may_see(call.user, found):
             raise not_found()
         return found
@@ -147,19 +149,19 @@ class ServerRoutes:
         if call.uuid("organization") != self._organization:
             raise not_found()
 
-    async def _now(self, id: UUID) -> Server:
-        found = (await self._mcp.known.servers()).get(id)
+    async def _now(self, id: UUID) -> McpServer:
+        found = (await self._mcp.registry.servers()).get(id)
         if found is None:
             raise not_found()
         return found
 
-    async def _shown(self, server: Server, caller: Caller) -> MCPServerConfig:
-        return shown(
+    async def _shown(self, server: McpServer, caller: Caller) -> MCPServerConfig:
+        return server_document(
             server,
             organization=self._organization,
             is_admin=caller.is_admin,
-            is_connected=await self._mcp.known.is_connected(server, caller.id),
-            fault=self._mcp.reached.faults.get(server.id, ""),
+            is_connected=await self._mcp.registry.is_connected(server, caller.id),
+            fault=self._mcp.calls.faults.get(server.id, ""),
         )
 
     async def _settled(
@@ -167,9 +169,9 @@ class ServerRoutes:
         call: Call,
         id: UUID,
         asked: WriteMCPServerConfigRequest,
-        before: Configured,
-        secrets: Secrets,
-    ) -> tuple[Configured, Secrets]:
+        before: ServerConfig,
+        secrets: ServerSecrets,
+    ) -> tuple[ServerConfig, ServerSecrets]:
         """All of it, as it is to be; what can be found out is found out."""
         if asked.auth_type == "user_oidc":
             raise HttpError(403, "Forbidden.", detail=NO_OIDC)
@@ -180,15 +182,15 @@ class ServerRoutes:
             config = await self._found_out(call, id, config)
         return config, kept
 
-    async def _found_out(self, call: Call, id: UUID, config: Configured) -> Configured:
+    async def _found_out(self, call: Call, id: UUID, config: ServerConfig) -> ServerConfig:
         try:
-            found = await discovered(
+            found = await discover(
                 self._mcp.clients.strangers,
                 config.url,
                 redirect_uri=self.callback(call, id),
                 name=CLIENT_NAME,
             )
-        except NotFound as error:
+        except NotDiscovered as error:
             raise HttpError(
                 400,
                 "The OAuth 2 endpoints could not be found out.",
@@ -204,11 +206,11 @@ class ServerRoutes:
             oauth2_scopes=config.oauth2_scopes or found.scopes,
         )
 
-    def _sealed(self, id: UUID, secrets: Secrets) -> bytes:
-        return self._vault.seal(msgspec.json.encode(secrets).decode(), about_server(id))
+    def _sealed(self, id: UUID, secrets: ServerSecrets) -> bytes:
+        return self._vault.seal(msgspec.json.encode(secrets).decode(), server_purpose(id))
 
 
-def _may_see(caller: Caller, server: Server) -> bool:
+def _may_see(caller: Caller, server: McpServer) -> bool:
     return caller.is_admin or server.is_for(caller.id)
 
 
@@ -250,11 +252,11 @@ class ReaderRoutes:
 
     async def list(self, call: Call) -> HttpResponse:
         server = await self._servers.seen(call)
-        return json_response(200, self._lists.shown(*await self._mcp.stored.readers(server.id)))
+        return json_response(200, self._lists.shown(*await self._mcp.store.readers(server.id)))
 
     async def change(self, call: Call) -> HttpResponse:
         server = await self._servers.seen(call)
         roles = role_changes_of(call)
         await self._lists.check_known(roles)
-        await self._mcp.stored.change_readers(server.id, added=roles.added, dropped=roles.dropped)
+        await self._mcp.store.change_readers(server.id, added=roles.added, dropped=roles.dropped)
         return no_content()

@@ -16,14 +16,14 @@ from mcp.client.streamable_http import streamable_http_client
 from mcp.shared.message import SessionMessage
 from mcp.types import CallToolResult, Implementation, JSONRPCResponse
 
-from adapters.tools.mcp.http import ANSWER_BYTES_MAX, TIMEOUT, Address, Visit, http_client
-from adapters.tools.mcp.tolerance import fit
+from adapters.tools.mcp.http import ANSWER_BYTES_MAX, TIMEOUT, ServerAddress, Visit, http_client
+from adapters.tools.mcp.tolerance import make_fit
 
 STREAM_SECONDS = 3_600.0  # of silence on the stream of a session that is kept for its turn
 
 
 @asynccontextmanager
-async def reached(place: Address, visit: Visit) -> AsyncIterator[Client]:
+async def connect(place: ServerAddress, visit: Visit) -> AsyncIterator[Client]:
     """Entering connects and agrees on a version of the protocol. It has no deadline of its own."""
     if place.is_sse:
         factory = _factory(place, visit)
@@ -44,7 +44,7 @@ async def reached(place: Address, visit: Visit) -> AsyncIterator[Client]:
 @asynccontextmanager
 async def client_over(transport: Any, mode: Any = "auto") -> AsyncIterator[Client]:
     ours = Implementation(name="promptcorner", version=version("promptcorner"))
-    async with Client(tolerant(transport), client_info=ours, cache=None, mode=mode) as client:
+    async with Client(make_tolerant(transport), client_info=ours, cache=None, mode=mode) as client:
         # What came of a call counts, whatever the server had said that it would be.
         client.session.validate_tool_result = _as_it_is  # type: ignore[method-assign]
         yield client
@@ -54,7 +54,7 @@ async def _as_it_is(name: str, result: CallToolResult) -> None:
     pass
 
 
-def _factory(place: Address, visit: Visit) -> Any:
+def _factory(place: ServerAddress, visit: Visit) -> Any:
     def make(
         headers: dict[str, str] | None = None,
         timeout: httpx2.Timeout | None = None,
@@ -74,7 +74,7 @@ class Incoming(Protocol):
 
 
 @asynccontextmanager
-async def tolerant(transport: Transport) -> AsyncIterator[tuple["_Tolerant", Any]]:
+async def make_tolerant(transport: Transport) -> AsyncIterator[tuple["_Tolerant", Any]]:
     async with transport as (read, write):
         yield _Tolerant(read), write
 
@@ -111,5 +111,5 @@ class _Tolerant:
 def _made_fit(item: SessionMessage | Exception) -> SessionMessage | Exception:
     if isinstance(item, Exception) or not isinstance(item.message, JSONRPCResponse):
         return item
-    result = fit(item.message.result)
+    result = make_fit(item.message.result)
     return replace(item, message=item.message.model_copy(update={"result": result}))

@@ -1,7 +1,6 @@
-"""What speaks with servers, loaded when the first of them is spoken with.
+"""The functions that need the SDK, which is loaded when the first server is spoken with.
 
-That happens in a thread, while everything else goes on. Who comes meanwhile waits for it, and finds
-it done.
+That happens in a thread, while everything else goes on. A caller that comes meanwhile waits for it.
 """
 
 from collections.abc import Callable
@@ -12,8 +11,8 @@ from typing import TYPE_CHECKING
 
 import trio
 
-from adapters.tools.mcp.faults import Fault
-from adapters.tools.mcp.http import Address, Visit
+from adapters.tools.mcp.faults import ServerFault
+from adapters.tools.mcp.http import ServerAddress, Visit
 from adapters.workspaces.commands.process_groups import Lifeline
 from adapters.workspaces.commands.processes import ProcessSpec
 from runtime.threads import ThreadLimits, read
@@ -28,29 +27,31 @@ _ONE_BY_ONE = ThreadLimits("mcp_loading", 1)
 
 
 @dataclass(frozen=True, slots=True)
-class Speaking:
-    """A session with a server: entering agrees on a version of the protocol."""
+class SdkFunctions:
+    """Two ways to open a session. Entering one agrees on a version of the protocol."""
 
-    reached: Callable[[Address, Visit], AbstractAsyncContextManager["Client"]]
-    begun: Callable[[ProcessSpec, Lifeline], AbstractAsyncContextManager["Client"]]
+    connect: Callable[[ServerAddress, Visit], AbstractAsyncContextManager["Client"]]
+    start: Callable[[ProcessSpec, Lifeline], AbstractAsyncContextManager["Client"]]
 
 
-async def loaded() -> Speaking:
-    """At once, from the second time on; or `Fault`, within LOAD_SECONDS_MAX. Whoever gives a server
-    so and so many seconds awaits this first: they are the server's."""
+async def load_sdk() -> SdkFunctions:
+    """Return the SDK's functions, loaded by the first call. `ServerFault`: not within its time.
+
+    A caller that gives a server a limit in seconds awaits this first: the limit is the server's.
+    """
     if not load.cache_info().currsize:
         try:
             with trio.fail_after(LOAD_SECONDS_MAX):
                 await read(_ONE_BY_ONE, load)
         except trio.TooSlowError:
             seconds = f"{LOAD_SECONDS_MAX:g} s"
-            raise Fault(f"what speaks with servers was not loaded within {seconds}") from None
+            raise ServerFault(f"the MCP SDK was not loaded within {seconds}") from None
     return load()
 
 
 @cache
-def load() -> Speaking:
-    from adapters.tools.mcp.sdk.clients import client_over, reached
-    from adapters.tools.mcp.sdk.pipes import piped
+def load() -> SdkFunctions:
+    from adapters.tools.mcp.sdk.clients import client_over, connect
+    from adapters.tools.mcp.sdk.pipes import open_program
 
-    return Speaking(reached, lambda order, lifeline: client_over(piped(order, lifeline)))
+    return SdkFunctions(connect, lambda order, lifeline: client_over(open_program(order, lifeline)))

@@ -25,8 +25,8 @@ from mcp.types import (
     jsonrpc_message_adapter,
 )
 
-from adapters.tools.mcp.http import ANSWER_BYTES_MAX, PAUSE_SECONDS, Pace
-from adapters.tools.mcp.tolerance import mended
+from adapters.tools.mcp.http import ANSWER_BYTES_MAX, PAUSE_SECONDS, ReadingPace
+from adapters.tools.mcp.tolerance import mend
 from adapters.workspaces.commands.process_groups import Lifeline, ProcessGroup, spawn, stream_of
 from adapters.workspaces.commands.processes import ProcessSpec
 
@@ -45,14 +45,14 @@ LEAVE_SECONDS = 2.0  # to end by itself when nobody speaks to it any more; then 
 REAP_SECONDS = 5.0  # for a killed program to be gone; then it is left to the kernel
 
 
-class Ended(Exception):
+class ProgramEnded(Exception):
     """The program is over, or is to be. The words are for people and models."""
 
 
 @asynccontextmanager
-async def piped(
+async def open_program(
     order: ProcessSpec, lifeline: Lifeline
-) -> AsyncIterator[tuple["Lines", "Messages"]]:
+) -> AsyncIterator[tuple["PipeReader", "PipeWriter"]]:
     """As a transport of the SDK's. OSError, ValueError: it could not be started."""
     with _begun(order, lifeline) as program:
         try:
@@ -75,14 +75,14 @@ async def piped(
                 await program.leave()
 
 
-class Lines:
+class PipeReader:
     """What the program says. Fulfils the SDK's `ReadStream`."""
 
     def __init__(self, stream: trio.abc.ReceiveStream) -> None:
         self._stream = stream
         self._bytes = bytearray()
         self._searched = 0
-        self._pace = Pace()
+        self._pace = ReadingPace()
         self._probe: JSONRPCRequest | None = None
         self._until = math.inf  # the probe has to be answered
         self._patience = trio.move_on_at(math.inf)
@@ -117,7 +117,7 @@ class Lines:
     async def _more(self) -> SessionMessage | None:
         """More bytes; or an answer in the place of one who gives none."""
         if len(self._bytes) > ANSWER_BYTES_MAX:
-            raise Ended(f"it said more than {ANSWER_BYTES_MAX} bytes at once")
+            raise ProgramEnded(f"it said more than {ANSWER_BYTES_MAX} bytes at once")
         with trio.move_on_at(self._until) as self._patience:
             data = await self._stream.receive_some(READ_BYTES)
         if self._patience.cancelled_caught:
@@ -164,7 +164,7 @@ class _Line:
     settled: trio.Event = field(default_factory=trio.Event)
 
 
-class Messages:
+class PipeWriter:
     """What the program is told. Fulfils the SDK's `WriteStream`.
 
     Many chats speak to one program, and each of their callers may be cancelled at any moment. So no
@@ -172,7 +172,7 @@ class Messages:
     its end, whether its caller still waits or not; one that it has not begun is taken back.
     """
 
-    def __init__(self, stream: trio.abc.SendStream, lines: Lines) -> None:
+    def __init__(self, stream: trio.abc.SendStream, lines: PipeReader) -> None:
         self._stream = stream
         self._lines = lines
         self._waiting: deque[_Line] = deque()
@@ -235,8 +235,8 @@ class Messages:
 @dataclass(eq=False, slots=True)
 class _Program:
     group: ProcessGroup
-    lines: Lines
-    messages: Messages
+    lines: PipeReader
+    messages: PipeWriter
     complaints: trio.lowlevel.FdStream
     seconds_max: float
     complained: bytes = b""
@@ -247,17 +247,17 @@ class _Program:
             await trio.sleep(PAUSE_SECONDS)
 
     async def until_over(self) -> None:
-        """Raises `Ended` when there is nobody to speak with any more."""
+        """Raises `ProgramEnded` when there is nobody to speak with any more."""
         with trio.move_on_after(self.seconds_max) as life:
             async with trio.open_nursery() as either:
                 for wait in (self.lines.over.wait, self.group.wait):
                     either.start_soon(_first, wait, either)
         if life.cancelled_caught:
-            raise Ended(f"it ran for {self.seconds_max:g} s, which is its limit")
+            raise ProgramEnded(f"it ran for {self.seconds_max:g} s, which is its limit")
         with trio.move_on_after(DRAIN_SECONDS):
             await self.lines.over.wait()
             await self.group.wait()
-        raise Ended(self._epitaph())
+        raise ProgramEnded(self._epitaph())
 
     async def leave(self) -> None:
         """In good order first; then its whole group, which keeps its number until it is reaped."""
@@ -299,13 +299,13 @@ def _begun(order: ProcessSpec, lifeline: Lifeline) -> Iterator[_Program]:
         group.release()
         pipes = (group.popen.stdin, group.popen.stdout, group.popen.stderr)
         told, said, complaints = (leaving.enter_context(stream_of(pipe)) for pipe in pipes)
-        lines = Lines(said)
-        yield _Program(group, lines, Messages(told, lines), complaints, order.seconds_max)
+        lines = PipeReader(said)
+        yield _Program(group, lines, PipeWriter(told, lines), complaints, order.seconds_max)
 
 
 def _message(line: bytes) -> SessionMessage | None:
     """None: it is none. Some programs greet people there."""
-    text = mended(line).decode(errors="replace")
+    text = mend(line).decode(errors="replace")
     try:
         message = jsonrpc_message_adapter.validate_json(text, by_name=False)
     except ValueError:

@@ -43,7 +43,7 @@ class CannotFill(Exception):
     """Why not, in words for people."""
 
 
-def filled(text: str, variables: Mapping[str, str]) -> str:
+def fill_variables(text: str, variables: Mapping[str, str]) -> str:
     """Or `CannotFill`."""
 
     def value(place: re.Match[str]) -> str:
@@ -62,14 +62,14 @@ def filled(text: str, variables: Mapping[str, str]) -> str:
 
 
 @dataclass(frozen=True, slots=True)
-class Program:
+class NamedProgram:
     command: str
     args: tuple[str, ...] = ()
     env: tuple[tuple[str, str], ...] = field(repr=False, default=())
 
 
 @dataclass(frozen=True, slots=True)
-class Elsewhere:
+class NamedAddress:
     """Behind HTTP."""
 
     url: str = field(repr=False)
@@ -78,13 +78,13 @@ class Elsewhere:
 
 
 @dataclass(frozen=True, slots=True)
-class Named:
+class NamedEntry:
     name: str
-    place: Program | Elsewhere
+    place: NamedProgram | NamedAddress
 
 
 @dataclass(frozen=True, slots=True)
-class Unfit:
+class InvalidEntry:
     """What stands there cannot be used. `name`: "" if it is the whole file."""
 
     name: str
@@ -105,19 +105,25 @@ class _File(Struct, frozen=True):
     servers: Mapping[str, msgspec.Raw] = msgspec.field(name="mcpServers", default_factory=dict)
 
 
-def named_in(content: bytes, variables: Mapping[str, str]) -> Sequence[Named | Unfit]:
+def read_config_file(
+    content: bytes, variables: Mapping[str, str]
+) -> Sequence[NamedEntry | InvalidEntry]:
     """In the order of their names. `variables`: of the workspace, as its commands find them."""
     try:
         servers = msgspec.json.decode(content, type=_File).servers
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
-        return [Unfit("", _words(error))]
+        return [InvalidEntry("", _words(error))]
     names = sorted(servers)
-    over = [Unfit(name, f"a workspace can have {SERVERS_MAX}") for name in names[SERVERS_MAX:]]
+    over = [
+        InvalidEntry(name, f"a workspace can have {SERVERS_MAX}") for name in names[SERVERS_MAX:]
+    ]
     found = (_one(name, bytes(servers[name]), variables) for name in names[:SERVERS_MAX])
     return [*(one for one in found if one is not None), *over]
 
 
-def _one(name: str, content: bytes, variables: Mapping[str, str]) -> Named | Unfit | None:
+def _one(
+    name: str, content: bytes, variables: Mapping[str, str]
+) -> NamedEntry | InvalidEntry | None:
     """None: it is switched off."""
     try:
         entry = msgspec.json.decode(content, type=_Entry)
@@ -125,13 +131,13 @@ def _one(name: str, content: bytes, variables: Mapping[str, str]) -> Named | Unf
             return None
         entry = _filled(entry, variables)
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError, CannotFill) as error:
-        return Unfit(name, _words(error))
+        return InvalidEntry(name, _words(error))
     if why := next(_faults(name, entry), None):
-        return Unfit(name, why)
+        return InvalidEntry(name, why)
     if entry.command is not None:
-        return Named(name, Program(entry.command, entry.args, tuple(entry.env.items())))
+        return NamedEntry(name, NamedProgram(entry.command, entry.args, tuple(entry.env.items())))
     headers = tuple(entry.headers.items())
-    return Named(name, Elsewhere(entry.url or "", headers, entry.type == "sse"))
+    return NamedEntry(name, NamedAddress(entry.url or "", headers, entry.type == "sse"))
 
 
 def decides_what_is_run(variable: str) -> bool:
@@ -141,7 +147,7 @@ def decides_what_is_run(variable: str) -> bool:
 
 def _filled(entry: _Entry, variables: Mapping[str, str]) -> _Entry:
     def fill(text: str) -> str:
-        return filled(text, variables)
+        return fill_variables(text, variables)
 
     return structs.replace(
         entry,

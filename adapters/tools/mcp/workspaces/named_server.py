@@ -24,19 +24,24 @@ from actors.chat.turn.ports import LocalTool
 from actors.law.parts.message import JsonText
 from actors.law.parts.prompt import ToolDefinition
 from actors.tools.approvals import START_TOOL, Policy, ServerStart
-from adapters.tools.mcp.faults import Fault, words_for
+from adapters.tools.mcp.faults import ServerFault, words_for
 from adapters.tools.mcp.listing import (
     ServerTool,
-    Source,
+    ToolServer,
     offered_schema,
-    source_in_workspace,
     tool_name,
     tools_of,
+    workspace_server,
 )
-from adapters.tools.mcp.sdk.loading import LOAD_SECONDS_MAX, loaded
-from adapters.tools.mcp.sessions import LEAVE_SECONDS, Session, called, fault_of
-from adapters.tools.mcp.tolerance import Result
-from adapters.tools.mcp.workspaces.config_file import Elsewhere, Named, Program, decides_what_is_run
+from adapters.tools.mcp.sdk.loading import LOAD_SECONDS_MAX, load_sdk
+from adapters.tools.mcp.sessions import LEAVE_SECONDS, Session, call_in_session, fault_of
+from adapters.tools.mcp.tolerance import RawResult
+from adapters.tools.mcp.workspaces.config_file import (
+    NamedAddress,
+    NamedEntry,
+    NamedProgram,
+    decides_what_is_run,
+)
 from runtime.clock import now
 from runtime.log import emit
 
@@ -51,7 +56,7 @@ BROKEN_MAX, BROKEN_SECONDS = 3, 600.0
 
 RUNNING_MAX = 256  # of this process; one more is not begun
 
-Open = Callable[[], AbstractAsyncContextManager["Client"]]
+OpenSession = Callable[[], AbstractAsyncContextManager["Client"]]
 DIGEST_CHARACTERS = 40  # of its hexadecimal form: two contents with one digest are out of reach
 # To load what speaks with servers, and to list the tools twice: for the answer, and for the turn.
 START_SECONDS_MAX = LOAD_SECONDS_MAX + 2 * DISCOVERY_SECONDS + 5.0
@@ -74,7 +79,7 @@ _LOGIN = re.compile(r"//[^/@\s]*@")
 _STRANGE = re.compile(r"[^A-Za-z0-9_-]")
 
 
-class Room:
+class ServerSlots:
     """In which servers run; as long as the nursery is open."""
 
     def __init__(self, nursery: trio.Nursery) -> None:
@@ -82,9 +87,11 @@ class Room:
         self.running = 0
 
     def take(self, life: Callable[[], Awaitable[None]]) -> None:
-        """Or `Fault`."""
+        """Or `ServerFault`."""
         if self.running >= RUNNING_MAX:
-            raise Fault(f"{self.running} servers of workspaces run already, which is the limit")
+            raise ServerFault(
+                f"{self.running} servers of workspaces run already, which is the limit"
+            )
         self.running += 1
         self._nursery.start_soon(self._live, life)
 
@@ -101,9 +108,9 @@ class NamedServer:
     it cannot write there."""
 
     workspace: UUID
-    named: Named
-    open: Open | str
-    room: Room
+    named: NamedEntry
+    open: OpenSession | str
+    room: ServerSlots
     disk_mb: int = 0
     tools: Sequence[ServerTool] = ()  # as they were last heard
     fault: str = ""  # why it could not be used the last time
@@ -112,8 +119,8 @@ class NamedServer:
     _broken: list[tuple[float, str]] = field(default_factory=list)  # when, and why
 
     @property
-    def source(self) -> Source:
-        return source_in_workspace(self.named.name)
+    def source(self) -> ToolServer:
+        return workspace_server(self.named.name)
 
     @property
     def is_running(self) -> bool:
@@ -133,7 +140,7 @@ class NamedServer:
         """Its tools, within DISCOVERY_SECONDS."""
         session, self._is_late = None, False
         try:
-            await loaded()
+            await load_sdk()
             with trio.fail_after(DISCOVERY_SECONDS):
                 session = await self.session()
                 self.tools = await tools_of(await session.client(), self.source)
@@ -146,19 +153,19 @@ class NamedServer:
             self._failed(str(await fault_of(error, session)))
         return self.tools
 
-    async def call(self, tool: str, arguments: dict[str, Any]) -> Result:
-        """Or `Fault`."""
-        return await called(self.session, tool, arguments)
+    async def call(self, tool: str, arguments: dict[str, Any]) -> RawResult:
+        """Or `ServerFault`."""
+        return await call_in_session(self.session, tool, arguments)
 
     async def session(self) -> Session:
-        """The one that there is, or another; `Fault`, if it is not begun."""
+        """The one that there is, or another; `ServerFault`, if it is not begun."""
         if self._session is not None and not self._session.is_over:
             return self._session
         if isinstance(self.open, str):
-            raise Fault(self.open)
+            raise ServerFault(self.open)
         self._broken = [(at, why) for at, why in self._broken if now() - at < BROKEN_SECONDS]
         if len(self._broken) >= BROKEN_MAX:
-            raise Fault(
+            raise ServerFault(
                 f"it broke {len(self._broken)} times within {BROKEN_SECONDS:g} s, and is left alone"
                 f" for a while; the last time: {self._broken[-1][1]}"
             )
@@ -192,14 +199,14 @@ class NamedServer:
 
 
 @asynccontextmanager
-async def _in_time(way: Open) -> AsyncIterator["Client"]:
+async def _in_time(way: OpenSession) -> AsyncIterator["Client"]:
     with trio.fail_after(START_SECONDS) as patience:
         async with way() as client:
             patience.deadline = math.inf
             yield client
 
 
-def start_of(workspace: UUID, named: Named) -> ServerStart:
+def start_of(workspace: UUID, named: NamedEntry) -> ServerStart:
     """Return what a person is asked about, with the digest that their consent is bound to."""
     content = json.dumps([str(workspace), _content(named)])
     digest = sha256(content.encode()).hexdigest()[:DIGEST_CHARACTERS]
@@ -207,7 +214,7 @@ def start_of(workspace: UUID, named: Named) -> ServerStart:
     return ServerStart(_STRANGE.sub("_", named.name), digest, shown)
 
 
-def start_tool(workspace: UUID, named: Named, consent: Policy = Policy.ASK) -> ServerTool:
+def start_tool(workspace: UUID, named: NamedEntry, consent: Policy = Policy.ASK) -> ServerTool:
     """Return the tool that starts a server. `consent` is what comes of a call of it; where the
     start is allowed the tool is hidden, and stays there for a call that waits to run."""
     says = (
@@ -224,7 +231,7 @@ def start_tool(workspace: UUID, named: Named, consent: Policy = Policy.ASK) -> S
         is_foreign=True,
         start=start_of(workspace, named),
     )
-    return ServerTool(source_in_workspace(named.name), "", local)
+    return ServerTool(workspace_server(named.name), "", local)
 
 
 def why_not_started(consent: Policy) -> str:
@@ -240,25 +247,25 @@ def why_not_started(consent: Policy) -> str:
             assert_never(consent)
 
 
-def _content(named: Named) -> list[Any]:
+def _content(named: NamedEntry) -> list[Any]:
     """All that decides what is started."""
     match named.place:
-        case Program(command, args, env):
+        case NamedProgram(command, args, env):
             return [named.name, "program", command, args, env]
-        case Elsewhere(url, headers, is_sse):
+        case NamedAddress(url, headers, is_sse):
             return [named.name, "address", url, headers, is_sse]
         case _:
             assert_never(named.place)
 
 
-def _shown(named: Named) -> dict[str, Any]:
+def _shown(named: NamedEntry) -> dict[str, Any]:
     """What would be run or asked. Values of variables and headers may be secret, and so may those
     of a query: their names are shown, and the values of those that decide which code is run."""
     match named.place:
-        case Program(command, args, env):
+        case NamedProgram(command, args, env):
             shown: dict[str, Any] = {"command": visible(shlex.join([command, *args]))}
             names, key = [_variable(*each) for each in env], "environment"
-        case Elsewhere(url, headers, _):
+        case NamedAddress(url, headers, _):
             shown = {"address": visible(_bare(url))}
             names, key = [name for name, _ in headers], "headers"
         case _:

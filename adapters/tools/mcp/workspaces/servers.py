@@ -21,24 +21,24 @@ from actors.tools.approvals import ApprovalSettings, Policy
 from actors.tools.gating import kind_of, may_use_workspace_servers
 from actors.tools.workspaces import ChatWorkspace, Command, WorkspaceRefusal
 from adapters.settings import Config
-from adapters.tools.mcp.faults import Fault
-from adapters.tools.mcp.http import Address, Visit
+from adapters.tools.mcp.faults import ServerFault
+from adapters.tools.mcp.http import ServerAddress, Visit
 from adapters.tools.mcp.listing import ServerTool
 from adapters.tools.mcp.oauth.guard import Network
-from adapters.tools.mcp.sdk.loading import loaded
-from adapters.tools.mcp.tolerance import Result
+from adapters.tools.mcp.sdk.loading import load_sdk
+from adapters.tools.mcp.tolerance import RawResult
 from adapters.tools.mcp.workspaces.config_file import (
     SERVERS_MAX,
-    Elsewhere,
-    Named,
-    Program,
-    Unfit,
-    named_in,
+    InvalidEntry,
+    NamedAddress,
+    NamedEntry,
+    NamedProgram,
+    read_config_file,
 )
 from adapters.tools.mcp.workspaces.named_server import (
     NamedServer,
-    Open,
-    Room,
+    OpenSession,
+    ServerSlots,
     start_tool,
     why_not_started,
 )
@@ -61,7 +61,7 @@ _GIVEN = "PROMPTCORNER_GIVEN_"
 
 
 @dataclass(frozen=True, slots=True)
-class Trust:
+class WorkspaceTrust:
     """What a workspace may have us do because of its file."""
 
     is_read: bool = True
@@ -70,8 +70,8 @@ class Trust:
     allowed: tuple[Network, ...] = ()  # networks of our own that its addresses may lead into
 
 
-def trust_of(config: Config) -> Trust:
-    return Trust(
+def trust_of(config: Config) -> WorkspaceTrust:
+    return WorkspaceTrust(
         config.workspace_servers != "off",
         config.workspace_servers == "all",
         config.sandbox_network or config.sandbox == "none",
@@ -79,14 +79,14 @@ def trust_of(config: Config) -> Trust:
     )
 
 
-class Settings(Protocol):
+class ConfigFiles(Protocol):
     async def settings(self, chat: Chat) -> Sequence[str]:
         """Files that name servers, as the chat took them in; the first that names one counts."""
         ...
 
 
 @dataclass(frozen=True, slots=True)
-class Seen:
+class ServerStatus:
     """A server as it stands, for people. `name` "": the file itself. `tools`: name and words."""
 
     name: str
@@ -120,11 +120,11 @@ class WorkspaceServers:
     def __init__(
         self,
         workspaces: LocalWorkspaces,
-        files: Settings,
-        trust: Trust,
+        files: ConfigFiles,
+        trust: WorkspaceTrust,
         approving: ApprovalSettings,
         *,
-        room: Room,
+        room: ServerSlots,
         lifeline: Lifeline,
     ) -> None:
         self._workspaces = workspaces
@@ -133,14 +133,14 @@ class WorkspaceServers:
         self._approving = approving
         self._room = room
         self._lifeline = lifeline
-        self._of: dict[UUID, dict[Named, NamedServer]] = {}
+        self._of: dict[UUID, dict[NamedEntry, NamedServer]] = {}
         self._moves: dict[ChatId, int] = {}  # of chats at work, as are these
         self._late: dict[ChatId, tuple[NamedServer, ...]] = {}
 
     def statistics(self) -> WorkspaceServerStatistics:
         return WorkspaceServerStatistics(self._room.running, len(self._of))
 
-    def near(self, chat: Chat) -> int:
+    def listing_number(self, chat: Chat) -> int:
         """Which look at its workspace a chat is to have, another if something has come of it since;
         0: it has none, or may have none of its servers."""
         if not (self._trust.is_read and may_use_workspace_servers(kind_of(chat))):
@@ -181,7 +181,7 @@ class WorkspaceServers:
         place = await self._workspaces.of(chat) if texts else None
         if not isinstance(place, ChatWorkspace):
             return ()
-        named = [each for each in self._read(place.id, texts) if isinstance(each, Named)]
+        named = [each for each in self._read(place.id, texts) if isinstance(each, NamedEntry)]
         consents = await self._consents(place.id, named, consent_scope_of(chat))
         is_free = self._approving.consent_under(chat.approval_policy)
         servers = [self._server(place, each) for each, to in consents.items() if to is Policy.ALLOW]
@@ -201,51 +201,51 @@ class WorkspaceServers:
         return found
 
     async def start(self, chat: Chat, name: str) -> None:
-        """Start a server, and have the turn list its tools; or raise `Fault`."""
+        """Start a server, and have the turn list its tools; or raise `ServerFault`."""
         server = await self._allowed(chat, name)
         tools = await server.listed()
         self._list_anew(chat)
         if not tools and server.fault:
-            raise Fault(server.fault)
+            raise ServerFault(server.fault)
 
-    async def call(self, chat: Chat, name: str, tool: str, arguments: dict[str, Any]) -> Result:
-        """Or `Fault`."""
+    async def call(self, chat: Chat, name: str, tool: str, arguments: dict[str, Any]) -> RawResult:
+        """Or `ServerFault`."""
         return await (await self._allowed(chat, name)).call(tool, arguments)
 
     async def seen(
         self, scope: ConsentScope, workspace: UUID, texts: Iterable[str]
-    ) -> Sequence[Seen]:
+    ) -> Sequence[ServerStatus]:
         """Return what these files name, as far as chats of this process have used it; and why this
         chat does not."""
         known = self._of.get(workspace, {})
         read = self._read(workspace, texts)
-        named = [each for each in read if isinstance(each, Named)]
+        named = [each for each in read if isinstance(each, NamedEntry)]
         consents = await self._consents(workspace, named, scope)
         return [_seen(each, known, consents) for each in read]
 
     async def _allowed(self, chat: Chat, name: str) -> NamedServer:
         """Return the server that the chat's file calls so now, with what it says of it now, if the
-        chat may start that; or raise `Fault`. Then the turn lists anew, for what it was told of
-        holds no longer: its next step may ask for consent."""
+        chat may start that; or raise `ServerFault`. Then the turn lists its tools anew, because
+        what it was told of holds no longer: its next step may ask for consent."""
         place = await self._workspaces.of(chat)
         if isinstance(place, WorkspaceRefusal):
-            raise Fault(place.says)
+            raise ServerFault(place.says)
         read = self._read(place.id, await self._files.settings(chat))
         named = next((each for each in read if each.name == name), None)
-        if not isinstance(named, Named):
-            raise Fault("the workspace does not name the server of this tool any more")
+        if not isinstance(named, NamedEntry):
+            raise ServerFault("the workspace does not name the server of this tool any more")
         consents = await self._consents(place.id, [named], consent_scope_of(chat))
         if why := why_not_started(consents[named]):
             self._list_anew(chat)
-            raise Fault(why)
+            raise ServerFault(why)
         return self._server(place, named)
 
     def _list_anew(self, chat: Chat) -> None:
         self._moves[chat.id] = self._moves.get(chat.id, 0) + 1
 
     async def _consents(
-        self, workspace: UUID, named: Sequence[Named], scope: ConsentScope
-    ) -> Mapping[Named, Policy]:
+        self, workspace: UUID, named: Sequence[NamedEntry], scope: ConsentScope
+    ) -> Mapping[NamedEntry, Policy]:
         """Return what would come of each start. What people have allowed is looked up only where a
         server would not be started without it."""
         starts = {each: start_tool(workspace, each).local for each in named}
@@ -257,16 +257,16 @@ class WorkspaceServers:
         consent = replace(consent, granted=granted)
         return {each: consent.to(start) for each, start in starts.items()}
 
-    def _read(self, workspace: UUID, texts: Iterable[str]) -> Sequence[Named | Unfit]:
+    def _read(self, workspace: UUID, texts: Iterable[str]) -> Sequence[NamedEntry | InvalidEntry]:
         """Of each name the first."""
         variables = self._workspaces.variables(workspace)
-        found: dict[str, Named | Unfit] = {}
+        found: dict[str, NamedEntry | InvalidEntry] = {}
         for text in texts:
-            for each in named_in(text.encode(), variables):
+            for each in read_config_file(text.encode(), variables):
                 found.setdefault(each.name, each)
         return list(found.values())
 
-    def _server(self, place: ChatWorkspace, named: Named) -> NamedServer:
+    def _server(self, place: ChatWorkspace, named: NamedEntry) -> NamedServer:
         servers = self._of[place.id] = self._of.pop(place.id, {})
         if named not in servers:
             if len(servers) >= ENTRIES_MAX:
@@ -285,10 +285,10 @@ class WorkspaceServers:
 
     # how one is spoken with
 
-    def _way(self, place: ChatWorkspace, named: Named) -> Open | str:
+    def _way(self, place: ChatWorkspace, named: NamedEntry) -> OpenSession | str:
         """Or why its workspace may not have us do that."""
         match named.place:
-            case Program() as program:
+            case NamedProgram() as program:
                 sandbox = self._workspaces.sandbox
                 if isinstance(sandbox, NoSandbox):
                     return sandbox.says
@@ -296,10 +296,10 @@ class WorkspaceServers:
                     return NOT_UNCONFINED
                 assert isinstance(place.processes, LocalProcesses), "it is on this machine"
                 return partial(_spoken_with, place.processes, program, self._lifeline)
-            case Elsewhere(url, headers, is_sse):
+            case NamedAddress(url, headers, is_sse):
                 if not self._trust.network:
                     return NO_NETWORK
-                address = Address(url, dict(headers), is_sse, self._trust.allowed)
+                address = ServerAddress(url, dict(headers), is_sse, self._trust.allowed)
                 return partial(_reached, address)
             case _:
                 assert_never(named.place)
@@ -307,11 +307,14 @@ class WorkspaceServers:
 
 @asynccontextmanager
 async def open_workspace_servers(
-    workspaces: LocalWorkspaces, files: Settings, trust: Trust, approving: ApprovalSettings
+    workspaces: LocalWorkspaces,
+    files: ConfigFiles,
+    trust: WorkspaceTrust,
+    approving: ApprovalSettings,
 ) -> AsyncIterator[WorkspaceServers]:
     """They run as long as the block is."""
     async with open_lifeline() as lifeline, trio.open_nursery() as nursery:
-        room = Room(nursery)
+        room = ServerSlots(nursery)
         servers = WorkspaceServers(
             workspaces, files, trust, approving, room=room, lifeline=lifeline
         )
@@ -321,25 +324,25 @@ async def open_workspace_servers(
 
 @asynccontextmanager
 async def _spoken_with(
-    processes: LocalProcesses, program: Program, lifeline: Lifeline
+    processes: LocalProcesses, program: NamedProgram, lifeline: Lifeline
 ) -> AsyncIterator["Client"]:
     text, given = command_of(program)
     seconds = float(processes.workspace.seconds)
     order = await processes.order(Command(text), seconds_max=seconds)
     if isinstance(order, WorkspaceRefusal):
-        raise Fault(order.says)
+        raise ServerFault(order.says)
     order = replace(order, environment={**order.environment, **given})
-    async with (await loaded()).begun(order, lifeline) as client:
+    async with (await load_sdk()).start(order, lifeline) as client:
         yield client
 
 
 @asynccontextmanager
-async def _reached(address: Address) -> AsyncIterator["Client"]:
-    async with (await loaded()).reached(address, Visit()) as client:
+async def _reached(address: ServerAddress) -> AsyncIterator["Client"]:
+    async with (await load_sdk()).connect(address, Visit()) as client:
         yield client
 
 
-def command_of(program: Program) -> tuple[str, Mapping[str, str]]:
+def command_of(program: NamedProgram) -> tuple[str, Mapping[str, str]]:
     """What the shell runs, and what it finds in its environment. What the file says of that stands
     there under names of ours, and gets its own names inside: outside, what starts the sandbox is
     not to heed it. Pure."""
@@ -351,26 +354,30 @@ def command_of(program: Program) -> tuple[str, Mapping[str, str]]:
     return f"export {' '.join(sets)}; unset {' '.join(given)}; {run}", given
 
 
-def _disk_mb_of(place: ChatWorkspace, named: Named) -> int:
+def _disk_mb_of(place: ChatWorkspace, named: NamedEntry) -> int:
     match named.place, place.processes:
-        case Program(), LocalProcesses(workspace=row):
+        case NamedProgram(), LocalProcesses(workspace=row):
             return row.disk_mb
         case _:
             return 0
 
 
 def _seen(
-    each: Named | Unfit, known: Mapping[Named, NamedServer], consents: Mapping[Named, Policy]
-) -> Seen:
-    if isinstance(each, Unfit):
-        return Seen(each.name, fault=each.why)
+    each: NamedEntry | InvalidEntry,
+    known: Mapping[NamedEntry, NamedServer],
+    consents: Mapping[NamedEntry, Policy],
+) -> ServerStatus:
+    if isinstance(each, InvalidEntry):
+        return ServerStatus(each.name, fault=each.why)
     if why := why_not_started(consents[each]):
-        return Seen(each.name, fault=why, is_allowed=False)
+        return ServerStatus(each.name, fault=why, is_allowed=False)
     server = known.get(each)
     if server is None:
-        return Seen(each.name)
+        return ServerStatus(each.name)
     told = [tool.local.tool for tool in server.tools]
-    return Seen(each.name, tuple((tool.name, tool.description) for tool in told), server.fault)
+    return ServerStatus(
+        each.name, tuple((tool.name, tool.description) for tool in told), server.fault
+    )
 
 
 def _any_runs(servers: Iterable[NamedServer]) -> bool:

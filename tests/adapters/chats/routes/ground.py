@@ -40,9 +40,9 @@ from adapters.models.store.catalogue import CatalogueReader
 from adapters.postgres.conversation.pages import Pages
 from adapters.settings.secrets import Vault
 from adapters.tools.approvals.routes import Approvals
-from adapters.tools.approvals.store import Consents
-from adapters.tools.mcp.registry import Known
-from adapters.tools.mcp.store import Servers
+from adapters.tools.approvals.store import ConsentStore
+from adapters.tools.mcp.registry import ServerRegistry
+from adapters.tools.mcp.store import ServerStore
 from runtime.mailbox import Address, Mailbox, open_mailbox
 from tests.actors.law.chats import ANN, BOB
 from tests.adapters.postgres.stores import PostgresStore, open_store
@@ -180,14 +180,14 @@ def rows_on(pool, ledger, supervisor, *, catalogue=None, clock=None):
         ),
         Queue(admission, ledger, sending=sending, files=shelf, catalogue=catalogue),
         Turns(admission, sending, shelf=shelved, organization=ORGANIZATION),
-        Approvals(admission, Consents(pool), sending=sending),
+        Approvals(admission, ConsentStore(pool), sending=sending),
         files,
     )
     return [row for route in routes for row in route.endpoints()]
 
 
 def known_servers(pool):
-    return Known(Servers(pool, tell=lambda hint: None), VAULT)
+    return ServerRegistry(ServerStore(pool, tell=lambda hint: None), VAULT)
 
 
 def a_catalogue(pool):

@@ -10,7 +10,7 @@ from actors.law.chat import Verdict
 from actors.law.states import Status
 from adapters.tools.approvals.routes import WORDS_MAX
 from adapters.tools.approvals.schemas import ChatApproval
-from adapters.tools.approvals.store import Consents
+from adapters.tools.approvals.store import ConsentStore
 from promptcorner_client import api
 from tests.actors.law.chats import ANN, BOB, DYNAMIC, assistant, call, step
 from tests.adapters.chats.routes.ground import ADA
@@ -423,7 +423,7 @@ START = "start:kit:0123"
 
 
 async def granted(ground, root, chat):
-    return await Consents(ground.store.pool).of(root, chat)
+    return await ConsentStore(ground.store.pool).of(root, chat)
 
 
 @pytest.mark.parametrize(

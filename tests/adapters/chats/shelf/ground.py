@@ -24,7 +24,7 @@ from adapters.chats.shelf.repeating import RequestRepeats
 from adapters.chats.shelf.shelf import OverviewStore
 from adapters.http.door import Door
 from adapters.postgres.queries import SQL
-from adapters.tools.approvals.store import Consents
+from adapters.tools.approvals.store import ConsentStore
 from adapters.workspaces.store import OwnedWorkspaces
 from tests.actors.law.chats import ANN, BOB, assistant, user
 from tests.adapters.chats.routes import ground as routes
@@ -150,7 +150,7 @@ def rows_on(store, supervisor, shelf, *, sharing):
         files=FileStore(pool),
         contents=PromptFiles(pool),
         repeating=RequestRepeats(Receipts(pool)),
-        consents=Consents(pool),
+        consents=ConsentStore(pool),
         servers=routes.known_servers(pool),
         contexts=contexts_on(pool, store.telling)[0],
         named=no_servers,

@@ -4,7 +4,7 @@ import pytest
 
 from actors.law import requests as ask
 from actors.law.store.hints import ChatMoved
-from adapters.tools.approvals.store import Consents
+from adapters.tools.approvals.store import ConsentStore
 from tests.actors.law.chats import assistant, call, step
 from tests.contracts.given import applied
 
@@ -59,7 +59,7 @@ async def test_who_knows_the_family_as_it_was_finds_out_though_nobody_has_told_h
     resting = await ground.a_chat(parent=root)
     before = [(await ground.store.rows(chat)).chat.snapshot_version for chat in (root, resting)]
 
-    await Consents(ground.store.pool).set_policy(root, "ask")
+    await ConsentStore(ground.store.pool).set_policy(root, "ask")
 
     after = [(await ground.store.rows(chat)).chat.snapshot_version for chat in (root, resting)]
     assert after == [version + 1 for version in before]

@@ -10,19 +10,19 @@ from actors.law.chat import Body, Message, Role
 from actors.law.parts.message import TextPart, ToolCallPart
 from adapters.tools.mcp.chat_tools.source import ServerTools
 from adapters.tools.mcp.sdk.loading import load
-from adapters.tools.mcp.servers import Configured, Secrets, Server
+from adapters.tools.mcp.servers import McpServer, ServerConfig, ServerSecrets
 from adapters.tools.mcp.sessions import open_sessions
 from adapters.tools.mcp.store import StoredServer
-from adapters.tools.mcp.wiring import Reached
+from adapters.tools.mcp.wiring import ServerCalls
 from tests.actors.law.chats import ANN, State, a_chat
 
 AT = datetime(2026, 1, 1, tzinfo=UTC)
 
 
 def configured(server, *, slug="one", secrets=None, **more):
-    config = Configured(display_name=slug.title(), slug=slug, url=server.url, **more)
+    config = ServerConfig(display_name=slug.title(), slug=slug, url=server.url, **more)
     stored = StoredServer(uuid4(), slug, b"", b"", AT, AT, everybody=True)
-    return Server(stored, config, secrets or Secrets())
+    return McpServer(stored, config, secrets or ServerSecrets())
 
 
 class Known:
@@ -58,7 +58,7 @@ class Renewing:
 class NoWorkspaces:
     """No chat has one, as `adapters.tools.mcp.workspaces.servers.WorkspaceServers` says it."""
 
-    def near(self, chat):
+    def listing_number(self, chat):
         return 0
 
     def forget(self, chat):
@@ -66,11 +66,11 @@ class NoWorkspaces:
 
 
 @asynccontextmanager
-async def tools_of(*servers, window=200_000, token=None, near=None, **counting):
+async def tools_of(*servers, window=200_000, token=None, workspace_mcp=None, **counting):
     load()  # clocks that jump do not wait for threads
     async with open_sessions() as (sessions, _):
-        reached = Reached(Known(*servers), Renewing(token), sessions)
-        yield ServerTools(reached, near or NoWorkspaces(), Window(window), **counting)
+        reached = ServerCalls(Known(*servers), Renewing(token), sessions)
+        yield ServerTools(reached, workspace_mcp or NoWorkspaces(), Window(window), **counting)
 
 
 def using(*servers, **more):

@@ -10,10 +10,17 @@ import httpx2
 import pytest
 import trio
 
-from adapters.tools.mcp.http import LINE_BYTES, PAUSE_BYTES, PAUSE_SECONDS, Address, Bounded, Visit
-from adapters.tools.mcp.sdk.clients import reached
+from adapters.tools.mcp.http import (
+    LINE_BYTES,
+    PAUSE_BYTES,
+    PAUSE_SECONDS,
+    Bounded,
+    ServerAddress,
+    Visit,
+)
+from adapters.tools.mcp.sdk.clients import connect
 from adapters.tools.mcp.sessions import Session
-from adapters.tools.mcp.tolerance import unread
+from adapters.tools.mcp.tolerance import raw_result
 from tests.e2e.processes import free_ports
 
 pytestmark = pytest.mark.slow
@@ -36,7 +43,7 @@ async def address(request):
                     await trio.sleep(0.02)
         is_sse = request.param == "sse"
         url = f"http://127.0.0.1:{port}/{'sse' if is_sse else 'mcp'}"
-        yield Address(url, is_sse=is_sse)
+        yield ServerAddress(url, is_sse=is_sse)
     finally:
         process.kill()
         with trio.move_on_after(5, shield=True):
@@ -45,10 +52,10 @@ async def address(request):
 
 async def test_a_real_server_is_spoken_with_over_http_and_sse(address):
     with trio.fail_after(SECONDS_MAX):
-        async with reached(address, Visit()) as client:
+        async with connect(address, Visit()) as client:
             tools = await client.list_tools()
-            added = unread(await client.call_tool("add", {"a": 1, "b": 2}))
-            failed = unread(await client.call_tool("fail", {}))
+            added = raw_result(await client.call_tool("add", {"a": 1, "b": 2}))
+            failed = raw_result(await client.call_tool("fail", {}))
 
     assert ["add", "fail"] == sorted(tool.name for tool in tools.tools)
     assert "3" == added["content"][0]["text"]
@@ -81,7 +88,7 @@ async def test_an_event_without_an_end_is_broken_off(is_sse):
         [listener] = await trio.open_tcp_listeners(0, host="127.0.0.1")
         nursery.start_soon(trio.serve_listeners, endless, [listener])
         url = f"http://127.0.0.1:{listener.socket.getsockname()[1]}/"
-        session = Session(lambda: reached(Address(url, is_sse=is_sse), Visit()))
+        session = Session(lambda: connect(ServerAddress(url, is_sse=is_sse), Visit()))
         with trio.fail_after(SECONDS_MAX):
             await session.run()
         nursery.cancel_scope.cancel()
@@ -105,7 +112,7 @@ async def test_one_that_floods_leaves_room_for_others():
         nursery.start_soon(work)
         with trio.move_on_after(2):
             port = listener.socket.getsockname()[1]
-            async with reached(Address(f"http://127.0.0.1:{port}/"), Visit()):
+            async with connect(ServerAddress(f"http://127.0.0.1:{port}/"), Visit()):
                 pass
         nursery.cancel_scope.cancel()
 

@@ -10,7 +10,7 @@ from actors.law.parts.prompt import ToolDefinition
 from actors.tools.call_checks import schema_fault
 from adapters.tools.mcp.listing import (
     ServerTool,
-    Source,
+    ToolServer,
     accepted_schema,
     all_distinct,
     arguments_of,
@@ -19,11 +19,11 @@ from adapters.tools.mcp.listing import (
     offered_schema,
     tool_name,
 )
-from adapters.tools.mcp.servers import Configured
+from adapters.tools.mcp.servers import ServerConfig
 
 
 def a_tool(slug, name, id=None):
-    source = Source(id, slug, slug, allows=lambda tool: True)
+    source = ToolServer(id, slug, slug, allows=lambda tool: True)
     return ServerTool(source, name, LocalTool(ToolDefinition(tool_name(slug, name), "", "{}"), 1.0))
 
 
@@ -51,7 +51,7 @@ def test_names_do_not_depend_on_who_answers_first():
 
 
 def config(**more):
-    return Configured(display_name="a", slug="a", url="http://h/", **more)
+    return ServerConfig(display_name="a", slug="a", url="http://h/", **more)
 
 
 @pytest.mark.parametrize(

@@ -7,12 +7,12 @@ import pytest
 import trio.testing
 
 from actors.law.ids import ChatId
-from adapters.tools.mcp.faults import BUG, Fault
+from adapters.tools.mcp.faults import BUG, ServerFault
 from adapters.tools.mcp.http import Visit
 from adapters.tools.mcp.sdk.loading import load
-from adapters.tools.mcp.servers import Token
-from adapters.tools.mcp.sessions import SESSIONS_MAX, Session, called, open_sessions
-from adapters.tools.mcp.wiring import Reached
+from adapters.tools.mcp.servers import OAuthToken
+from adapters.tools.mcp.sessions import SESSIONS_MAX, Session, call_in_session, open_sessions
+from adapters.tools.mcp.wiring import ServerCalls
 from runtime.ends import holds_assertion
 from tests.adapters.tools.mcp.given import Known, Renewing, configured, using
 from tests.fakes.tool_server import Raw, a_server
@@ -60,8 +60,8 @@ async def failed(open):
     async def current():
         return session
 
-    with pytest.raises(Fault) as fault:
-        await called(current, "echo", {})
+    with pytest.raises(ServerFault) as fault:
+        await call_in_session(current, "echo", {})
     return str(fault.value)
 
 
@@ -110,10 +110,10 @@ class WrongRenewing(Renewing):
 
 async def test_an_assertion_beside_a_session_is_told_to_the_log_too(caplog):
     load()
-    token = Token(access_token="tok-en", token_type="bearer")
+    token = OAuthToken(access_token="tok-en", token_type="bearer")
     async with a_server({"tools/list": Raw(status=401)}) as wire, open_sessions() as (sessions, _):
         one = configured(wire, auth_type="oauth2")
-        reached = Reached(Known(one), WrongRenewing(token), sessions)
+        reached = ServerCalls(Known(one), WrongRenewing(token), sessions)
 
         assert () == await reached.tools(using(one), one)
 

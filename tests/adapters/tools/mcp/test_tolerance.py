@@ -6,9 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from adapters.tools.mcp.http import Address, Visit
-from adapters.tools.mcp.sdk.clients import reached
-from adapters.tools.mcp.tolerance import Mending, fit, mended, unread
+from adapters.tools.mcp.http import ServerAddress, Visit
+from adapters.tools.mcp.sdk.clients import connect
+from adapters.tools.mcp.tolerance import StreamMender, make_fit, mend, raw_result
 from tests.fakes.tool_server import Raw, a_server, listing, tool
 
 
@@ -25,7 +25,7 @@ from tests.fakes.tool_server import Raw, a_server, listing, tool
 )
 async def test_an_odd_tool_is_listed_and_hides_no_other(odd):
     answers = {"tools/list": {"tools": [odd, tool("b"), {"title": "nameless"}, 7]}}
-    async with a_server(answers) as s, reached(Address(s.url), Visit()) as client:
+    async with a_server(answers) as s, connect(ServerAddress(s.url), Visit()) as client:
         tools = (await client.list_tools()).tools
 
     assert ["a", "b"] == [tool.name for tool in tools]
@@ -36,7 +36,7 @@ def test_what_is_used_of_a_tool_is_kept():
     hints = {"readOnlyHint": True, "idempotentHint": False, "destructiveHint": True}
     listed = tool("a", "Does it.", {"type": "object", "x": 1}, annotations=hints)
 
-    [kept] = fit({**listing(listed), "nextCursor": "2"})["tools"]
+    [kept] = make_fit({**listing(listed), "nextCursor": "2"})["tools"]
 
     assert ("a", "Does it.", {"type": "object", "x": 1}) == (
         kept["name"],
@@ -57,10 +57,13 @@ def test_what_is_used_of_a_tool_is_kept():
     ],
 )
 async def test_what_came_of_a_call_is_handed_through(said):
-    async with a_server({"tools/call": said}) as s, reached(Address(s.url), Visit()) as client:
+    async with (
+        a_server({"tools/call": said}) as s,
+        connect(ServerAddress(s.url), Visit()) as client,
+    ):
         result = await client.call_tool("echo", {})
 
-    assert said == unread(result)
+    assert said == raw_result(result)
     assert bool(said.get("isError")) is result.is_error
 
 
@@ -68,19 +71,19 @@ async def test_that_a_result_is_not_what_was_promised_does_not_hide_it():
     promised = tool("echo", outputSchema={"type": "object", "required": ["a"]})
     answers = {"tools/list": listing(promised), "tools/call": {"structuredContent": {"b": 1}}}
 
-    async with a_server(answers) as s, reached(Address(s.url), Visit()) as client:
+    async with a_server(answers) as s, connect(ServerAddress(s.url), Visit()) as client:
         before = await client.call_tool("echo", {})
         await client.list_tools()
         after = await client.call_tool("echo", {})
 
-    assert {"structuredContent": {"b": 1}} == unread(before) == unread(after)
+    assert {"structuredContent": {"b": 1}} == raw_result(before) == raw_result(after)
     assert 1 == s.methods().count("tools/list")
 
 
 def test_other_answers_are_left_alone():
     hello = {"protocolVersion": "1", "capabilities": {"tools": {}}}
 
-    assert hello == fit(hello)
+    assert hello == make_fit(hello)
 
 
 @pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")  # httpcore2's own
@@ -94,10 +97,10 @@ async def test_half_a_character_does_not_lose_an_answer(kind):
         return Raw(framed if is_stream else body, headers={"content-type": kind})
 
     answers = {"tools/call": cut}
-    async with a_server(answers) as s, reached(Address(s.url), Visit()) as client:
+    async with a_server(answers) as s, connect(ServerAddress(s.url), Visit()) as client:
         result = await client.call_tool("echo", {})
 
-    assert "cut \ufffd" == unread(result)["content"][0]["text"]
+    assert "cut \ufffd" == raw_result(result)["content"][0]["text"]
 
 
 PIECES = st.sampled_from(
@@ -129,23 +132,23 @@ PIECES = st.sampled_from(
     ],
 )
 def test_only_halves_are_mended(data, expected):
-    assert expected == mended(data)
+    assert expected == mend(data)
 
 
 @given(st.lists(PIECES, max_size=12).map(b"".join), st.lists(st.integers(1, 9), max_size=40))
 def test_a_stream_is_mended_however_it_is_cut(data, sizes):
-    mending, said, rest = Mending(), b"", data
+    mending, said, rest = StreamMender(), b"", data
     for size in sizes:
         said += mending.feed(rest[:size])
         rest = rest[size:]
     said += mending.feed(rest) + mending.rest()
 
-    assert mended(data) == said
+    assert mend(data) == said
 
 
 @given(st.text(st.characters(codec=None), max_size=20))
 def test_what_was_mended_can_be_read_by_all(text):
-    read = json.loads(mended(json.dumps(text).encode()))
+    read = json.loads(mend(json.dumps(text).encode()))
 
     assert len(read.encode()) >= len(text.encode(errors="ignore"))
 
@@ -153,4 +156,4 @@ def test_what_was_mended_can_be_read_by_all(text):
 def test_what_is_over_is_not_held_back():
     event = b'data: {"text":"a\\n"}\n\n'
 
-    assert event == Mending().feed(event)
+    assert event == StreamMender().feed(event)

@@ -8,7 +8,7 @@ import msgspec
 import pytest
 from mcp.types import jsonrpc_message_adapter
 
-from adapters.tools.mcp.faults import Fault, words_for
+from adapters.tools.mcp.faults import ServerFault, words_for
 from adapters.workspaces.templates import FaultyTemplate, Templates
 from tests.adapters.chats.plain_words import assert_plain
 
@@ -22,7 +22,7 @@ def raised_by(work, *args):
 @pytest.mark.parametrize(
     ("error", "words"),
     [
-        (Fault("it is not there"), "it is not there"),
+        (ServerFault("it is not there"), "it is not there"),
         (
             httpx2.RemoteProtocolError("illegal header line: bytearray(b'x')"),
             "it does not speak HTTP as it should",

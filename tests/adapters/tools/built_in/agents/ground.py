@@ -78,7 +78,7 @@ async def a_parent(daemon, *said, **new):
     chats = daemon.chats
     sending = ChatSender(chats.store.ledger, chats.supervisor)
     family = PostgresFamily(chats.store.pool)
-    tools = AgentTools(sending, family, chats.store.bus, chats.catalogue, chats.mcp.known.usable)
+    tools = AgentTools(sending, family, chats.store.bus, chats.catalogue, chats.mcp.registry.usable)
     return Parent(daemon, tools, stored.chat)
 
 

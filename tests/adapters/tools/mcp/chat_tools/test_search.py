@@ -10,7 +10,7 @@ from adapters.tools.mcp.chat_tools.search import (
     CATALOGUE_TOKENS_MAX,
     MATCHES_MAX,
     SEARCHED_CHARACTERS,
-    Deferred,
+    DeferredTool,
     activated,
     are_too_many,
     catalogue,
@@ -30,13 +30,13 @@ from tests.fakes.tool_server import a_server, listing, tool
 
 
 def deferred(name, server="Wiki", description="", size=100):
-    return Deferred(name, server, description, "x" * size)
+    return DeferredTool(name, server, description, "x" * size)
 
 
 WIKI = [
     deferred("wiki__read_page", description="Reads one page of the handbook"),
     deferred("wiki__search", description="Finds pages"),
-    Deferred("crm__customers", "Sales CRM", "Lists people", '{"page": 1}'),
+    DeferredTool("crm__customers", "Sales CRM", "Lists people", '{"page": 1}'),
 ]
 
 
@@ -63,7 +63,7 @@ def test_words_are_worth_what_they_are_found_in(query, expected):
 
 def test_of_a_long_schema_only_the_beginning_is_searched():
     near, far = (f"{'x ' * (count // 2)}needle" for count in (1_000, SEARCHED_CHARACTERS))
-    tools = [Deferred(name, "Wiki", "", schema) for name, schema in (("a", near), ("b", far))]
+    tools = [DeferredTool(name, "Wiki", "", schema) for name, schema in (("a", near), ("b", far))]
 
     assert ["a"] == found(["needle"], tools=tools)
 

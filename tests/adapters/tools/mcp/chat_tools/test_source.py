@@ -12,7 +12,7 @@ from actors.law.states import Status
 from actors.law.store.hints import ChatMoved
 from adapters.tools.mcp.http import ANSWER_BYTES_MAX, CALL_SECONDS_MAX, CONNECT_SECONDS_MAX
 from adapters.tools.mcp.listing import PAGES_MAX
-from adapters.tools.mcp.servers import Secrets, Token
+from adapters.tools.mcp.servers import OAuthToken, ServerSecrets
 from adapters.tools.mcp.sessions import LEAVE_SECONDS
 from tests.adapters.tools.mcp.given import (
     HISTORY,
@@ -68,7 +68,7 @@ async def test_when_the_chat_rests_its_sessions_end_and_a_late_call_makes_anothe
     async with a_server() as wire, tools_of(one := configured(wire)) as tools:
         of = using(one)
         await names(tools, of)
-        sessions = tools._reached.sessions
+        sessions = tools._calls.sessions
         assert 1 == sessions.statistics().open
 
         sessions.hear(
@@ -88,7 +88,7 @@ async def test_in_the_midst_of_a_turn_a_session_stays(status):
     async with a_server() as wire, tools_of(one := configured(wire)) as tools:
         of = using(one)
         await names(tools, of)
-        sessions = tools._reached.sessions
+        sessions = tools._calls.sessions
 
         for each in (sessions, tools):
             each.hear(ChatMoved(of.id, 1, 1, 1, 1, 1, status, False, None, None, of.owner_id))
@@ -106,7 +106,7 @@ async def test_when_the_chat_rests_what_is_known_of_its_workspace_is_forgotten()
         def forget(self, chat):
             self.forgotten = (*self.forgotten, chat)
 
-    async with tools_of(near=(near := Near())) as tools:
+    async with tools_of(workspace_mcp=(near := Near())) as tools:
         of = using()
         for status in (Status.RUNNING, Status.WAITING):
             tools.hear(ChatMoved(of.id, 1, 1, 1, 1, 1, status, False, None, None, of.owner_id))
@@ -138,7 +138,7 @@ async def test_a_broken_server_has_no_tools_and_its_neighbour_has(answers):
         one, two = configured(bad), configured(good, slug="two")
         async with tools_of(one, two) as tools:
             assert ["two__echo"] == await names(tools, using(one, two))
-            assert [one.id] == list(tools._reached.faults)
+            assert [one.id] == list(tools._calls.faults)
 
 
 async def test_slow_servers_are_asked_together_and_have_their_seconds(autojump_clock):
@@ -227,7 +227,7 @@ async def test_a_server_that_does_not_hear_a_farewell_is_left(autojump_clock):
     async with a_server(answers) as wire, tools_of(one := configured(wire)) as tools:
         of = using(one)
         await names(tools, of)
-        sessions = tools._reached.sessions
+        sessions = tools._calls.sessions
         began = trio.current_time()
 
         sessions.leave(of.id)
@@ -261,7 +261,7 @@ async def test_nothing_that_is_no_object_is_sent():
 async def test_of_a_switched_off_server_nothing_is_called():
     async with a_server() as wire, tools_of(one := configured(wire)) as tools:
         await names(tools, using(one))
-        tools._reached.known.there.clear()
+        tools._calls.registry.there.clear()
 
         output = await tools.run(calling(using(one), "one__echo"), "one__echo")
 
@@ -346,22 +346,22 @@ async def test_which_chats_have_which_servers():
 @pytest.mark.parametrize(
     ("more", "secrets", "expected"),
     [
-        ({}, Secrets(), {}),
+        ({}, ServerSecrets(), {}),
         (
             {"auth_type": "api_key", "api_key_header": "x-key"},
-            Secrets(api_key_value="s3cret"),
+            ServerSecrets(api_key_value="s3cret"),
             {"x-key": "s3cret"},
         ),
         (
             {"auth_type": "custom_headers"},
-            Secrets(custom_headers={"X-A": "1", "x-promptcorner-owner-id": "mine"}),
+            ServerSecrets(custom_headers={"X-A": "1", "x-promptcorner-owner-id": "mine"}),
             {"x-a": "1", "x-promptcorner-owner-id": "mine"},
         ),
-        ({"auth_type": "oauth2"}, Secrets(), {"authorization": "Bearer tok-en"}),
+        ({"auth_type": "oauth2"}, ServerSecrets(), {"authorization": "Bearer tok-en"}),
     ],
 )
 async def test_a_server_is_shown_what_it_wants_to_see(more, secrets, expected):
-    token = Token(access_token="tok-en", token_type="bearer")
+    token = OAuthToken(access_token="tok-en", token_type="bearer")
     async with a_server() as wire:
         one = configured(wire, secrets=secrets, forward_coder_headers=True, **more)
         async with tools_of(one, token=token) as tools:
@@ -393,7 +393,10 @@ async def test_what_a_server_repeats_of_our_secrets_is_not_told_on():
 
     async with a_server({"tools/call": betray, "tools/list": listing(tool("a"))}) as wire:
         one = configured(
-            wire, auth_type="api_key", api_key_header="k", secrets=Secrets(api_key_value="s3cret")
+            wire,
+            auth_type="api_key",
+            api_key_header="k",
+            secrets=ServerSecrets(api_key_value="s3cret"),
         )
         async with tools_of(one) as tools:
             await names(tools, using(one))

@@ -8,8 +8,8 @@ import pytest
 from actors.chat.turn.ports import LocalTool
 from actors.law.parts.prompt import ToolDefinition
 from adapters.tools.mcp.chat_tools.search import FIND_TOOLS
-from adapters.tools.mcp.listing import ServerTool, Source
-from adapters.tools.mcp.workspaces.config_file import Named, Program
+from adapters.tools.mcp.listing import ServerTool, ToolServer
+from adapters.tools.mcp.workspaces.config_file import NamedEntry, NamedProgram
 from adapters.tools.mcp.workspaces.named_server import start_tool
 from tests.adapters.tools.mcp.given import (
     HISTORY,
@@ -32,12 +32,12 @@ class Near(NoWorkspaces):
     def __init__(self):
         self.ready = self.looks = 0
 
-    def near(self, chat):
+    def listing_number(self, chat):
         return 1 + self.ready
 
     async def tools(self, chat):
         self.looks += 1
-        source = Source(None, "kit", "kit", allows=lambda tool: True)
+        source = ToolServer(None, "kit", "kit", allows=lambda tool: True)
         local = [LocalTool(ToolDefinition(f"kit__{at}", "", "{}"), 1.0) for at in range(self.ready)]
         return [ServerTool(source, each.tool.name, each) for each in local]
 
@@ -45,7 +45,7 @@ class Near(NoWorkspaces):
 async def test_what_comes_in_the_middle_of_a_turn_is_there_and_nobody_else_is_asked_again():
     async with (
         a_server() as wire,
-        tools_of(one := configured(wire), near=(near := Near())) as tools,
+        tools_of(one := configured(wire), workspace_mcp=(near := Near())) as tools,
     ):
         found = []
         for near.ready in (0, 0, 1, 1, 2):
@@ -58,7 +58,7 @@ async def test_what_comes_in_the_middle_of_a_turn_is_there_and_nobody_else_is_as
 
 
 async def test_the_next_turn_looks_anew():
-    async with tools_of(near=(near := Near())) as tools:
+    async with tools_of(workspace_mcp=(near := Near())) as tools:
         for history in (HISTORY, HISTORY, (*HISTORY, said("again", 2))):
             await names(tools, using(), history)
 
@@ -69,13 +69,13 @@ class Unstarted(Near):
     """A workspace with a server that nobody has allowed yet, beside many tools of another."""
 
     async def tools(self, chat):
-        named = Named("new", Program("sh"))
+        named = NamedEntry("new", NamedProgram("sh"))
         return [*await super().tools(chat), start_tool(UUID(int=1), named)]
 
 
 @pytest.mark.parametrize(("window", "count"), [(200_000, 3), (400, 40)])
 async def test_a_server_that_can_be_started_is_told_of_however_many_tools_there_are(window, count):
-    async with tools_of(near=(near := Unstarted()), window=window) as tools:
+    async with tools_of(workspace_mcp=(near := Unstarted()), window=window) as tools:
         near.ready = count
         offered = await tools.offered(using(), HISTORY)
         found = json.loads((await tools.run(calling(using(), FIND_TOOLS, ASKS), FIND_TOOLS)).result)

@@ -5,7 +5,7 @@ from ipaddress import ip_network
 
 import pytest
 
-from adapters.tools.mcp.oauth.discovery import NotFound, discovered, issuer_urls, resource_urls
+from adapters.tools.mcp.oauth.discovery import NotDiscovered, discover, issuer_urls, resource_urls
 from adapters.tools.mcp.oauth.guard import guarded_client
 from tests.fakes.auth_server import an_auth_server
 from tests.fakes.tool_server import Raw
@@ -19,7 +19,7 @@ ISSUER = f"{ROOT}/tenant"
 
 async def ask(auth, allowed=LOOPBACK):
     async with guarded_client(allowed) as client:
-        return await discovered(
+        return await discover(
             client, f"{auth.url}/mcp", redirect_uri="http://us/callback", name="us"
         )
 
@@ -42,7 +42,7 @@ async def test_endpoints_are_found_out_and_we_are_registered_without_a_secret():
 
 async def test_into_our_own_network_nobody_is_followed():
     async with an_auth_server() as auth:
-        with pytest.raises(NotFound, match="leads into a private network"):
+        with pytest.raises(NotDiscovered, match="leads into a private network"):
             await ask(auth, ())
 
     assert [] == auth.asked
@@ -66,7 +66,7 @@ async def test_an_issuer_that_is_no_address_is_said(issuer):
     async with an_auth_server() as auth:
         auth.answers[RESOURCE] = Raw(json.dumps({"authorization_servers": [issuer]}).encode())
 
-        with pytest.raises(NotFound):
+        with pytest.raises(NotDiscovered):
             await ask(auth)
 
 
@@ -89,7 +89,7 @@ async def test_what_makes_no_sense_is_said(path, raw, words):
     async with an_auth_server() as auth:
         auth.answers[path] = raw
 
-        with pytest.raises(NotFound, match=words):
+        with pytest.raises(NotDiscovered, match=words):
             await ask(auth)
 
 

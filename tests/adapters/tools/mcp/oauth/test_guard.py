@@ -6,7 +6,7 @@ import httpx2
 import pytest
 import trio
 
-from adapters.tools.mcp.oauth.guard import Guarded, guarded_client, is_reachable, resolved
+from adapters.tools.mcp.oauth.guard import AddressRefused, guarded_client, is_reachable, resolved
 from tests.fakes.auth_server import an_auth_server
 from tests.fakes.tool_server import Raw
 from tests.patience import PATIENCE_SECONDS
@@ -54,7 +54,7 @@ def names(**table):
 @pytest.mark.parametrize("found", [["10.0.0.1"], ["8.8.8.8", "127.0.0.1"]])
 async def test_one_address_of_ours_is_enough_to_refuse_a_name(found):
     async with guarded_client(resolve=names(a=found)) as client:
-        with pytest.raises(Guarded, match=r"^a\.example: leads into a private network"):
+        with pytest.raises(AddressRefused, match=r"^a\.example: leads into a private network"):
             await client.get("http://a.example/")
 
 
@@ -79,7 +79,7 @@ async def test_a_redirect_is_looked_at_like_any_other_address():
         port = auth.url.rpartition(":")[2]
 
         async with guarded_client(LOOPBACK, resolve) as client:
-            with pytest.raises(Guarded, match=r"^b\.example: "):
+            with pytest.raises(AddressRefused, match=r"^b\.example: "):
                 await client.get(f"http://a.example:{port}/x")
 
 

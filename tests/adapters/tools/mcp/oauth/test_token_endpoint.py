@@ -7,15 +7,15 @@ import httpx2
 import pytest
 
 from adapters.tools.mcp.oauth.guard import guarded_client
-from adapters.tools.mcp.oauth.token_endpoint import Clients, exchanged, revoked
-from adapters.tools.mcp.servers import Denied, Token
+from adapters.tools.mcp.oauth.token_endpoint import OAuthClients, exchange_code, revoke_token
+from adapters.tools.mcp.servers import OAuthToken, TokenDenied
 from tests.adapters.tools.mcp.given import configured
 from tests.fakes.auth_server import an_auth_server
 from tests.fakes.tool_server import Raw
 from tests.patience import PATIENCE_SECONDS
 
 LOOPBACK = [ip_network("127.0.0.0/8")]
-TOKEN = Token(access_token="a")
+TOKEN = OAuthToken(access_token="a")
 STRANGE = ("http://[::1", "http://h:port/", f"http://{'a' * 70}.example/")
 
 
@@ -25,8 +25,10 @@ async def a_code(url, *, discovered=False):
         httpx2.AsyncClient(trust_env=False, timeout=PATIENCE_SECONDS) as ours,
         guarded_client(LOOPBACK) as guarded,
     ):
-        clients = Clients(ours, guarded)
-        return await exchanged(clients, server, code="c", verifier="v", redirect_uri="http://us/")
+        clients = OAuthClients(ours, guarded)
+        return await exchange_code(
+            clients, server, code="c", verifier="v", redirect_uri="http://us/"
+        )
 
 
 async def taken_back(url):
@@ -35,7 +37,7 @@ async def taken_back(url):
         httpx2.AsyncClient(trust_env=False, timeout=PATIENCE_SECONDS) as ours,
         guarded_client(LOOPBACK) as guarded,
     ):
-        return await revoked(Clients(ours, guarded), server, TOKEN)
+        return await revoke_token(OAuthClients(ours, guarded), server, TOKEN)
 
 
 class Named:
@@ -47,7 +49,7 @@ class Named:
 async def test_an_endpoint_that_is_no_address_gives_no_token(url, discovered):
     denied = await a_code(url, discovered=discovered)
 
-    assert isinstance(denied, Denied)
+    assert isinstance(denied, TokenDenied)
     assert denied.why.startswith("the authorization server could not be asked: ")
 
 
@@ -90,6 +92,8 @@ async def test_a_packed_answer_is_not_unpacked():
 
         denied = await a_code(f"{auth.url}/token")
 
-        assert denied == Denied("the answer is packed (gzip), although it was asked for as it is")
+        assert denied == TokenDenied(
+            "the answer is packed (gzip), although it was asked for as it is"
+        )
         [(_, _, headers)] = auth.asked
         assert "identity" == headers["accept-encoding"]

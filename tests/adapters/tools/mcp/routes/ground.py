@@ -4,7 +4,7 @@ from dataclasses import replace
 from urllib.parse import parse_qs, urlsplit
 from uuid import UUID
 
-from adapters.tools.mcp.servers import Token
+from adapters.tools.mcp.servers import OAuthToken
 from tests.actors.law.chats import State, a_chat
 from tests.fakes.tool_server import USUAL, Raw
 
@@ -67,13 +67,13 @@ async def connected(edge, servers, server):
 
 
 async def held(edge, server):
-    known = edge.chats.mcp.known
+    known = edge.chats.mcp.registry
     found = (await known.servers()).values()
     return next(each for each in found if str(each.id) == server["id"])
 
 
-async def token(edge, server) -> Token | None:
-    return await edge.chats.mcp.reached.renewing.token(await held(edge, server), edge.member.id)
+async def token(edge, server) -> OAuthToken | None:
+    return await edge.chats.mcp.calls.renewal.token(await held(edge, server), edge.member.id)
 
 
 def taking(*tokens):
@@ -89,7 +89,7 @@ def taking(*tokens):
 
 async def tools_of(edge, server):
     """What a turn of the member's finds there, why not, and the chat."""
-    reached = edge.chats.mcp.reached
+    reached = edge.chats.mcp.calls
     chat = replace(a_chat(State.R0).chat, owner_id=edge.member.id)
     tools = await reached.tools(chat, await held(edge, server))
     return [tool.here for tool in tools], reached.faults.get(UUID(server["id"])), chat

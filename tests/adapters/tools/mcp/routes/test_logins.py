@@ -126,7 +126,7 @@ async def test_endpoints_that_strangers_have_named_lead_nowhere_into_our_network
             "UPDATE mcp_servers"
             """ SET config = (config::jsonb || '{"discovered": true}')::json"""
         )
-        edge.chats.mcp.known.hear(CatalogueChanged(None))
+        edge.chats.mcp.registry.hear(CatalogueChanged(None))
 
         _, back = await logs_in(edge, servers, auth, server)
 

@@ -6,7 +6,7 @@ import pytest
 import trio
 import trio.testing
 
-from adapters.tools.mcp.oauth import renewal as renewing
+from adapters.tools.mcp import registry
 from adapters.tools.mcp.wiring import open_mcp
 from tests.adapters.edges import eventually
 from tests.adapters.tools.mcp.routes.ground import (
@@ -81,10 +81,10 @@ async def test_a_renewal_is_finished_by_a_process_that_stops(edge, servers):
             trio.open_nursery() as together,
             open_mcp(store.pool, store.bus, vault=vault) as stopping,
         ):
-            one = (await stopping.known.servers())[UUID(server["id"])]
+            one = (await stopping.registry.servers())[UUID(server["id"])]
             with trio.move_on_after(PATIENCE_SECONDS) as waiting:
                 together.start_soon(when, asked, waiting.cancel)
-                await stopping.reached.renewing.token(one, edge.member.id)
+                await stopping.calls.renewal.token(one, edge.member.id)
             together.start_soon(when, trio.testing.wait_all_tasks_blocked, go_on.set)
         auth.pause = None
 
@@ -95,7 +95,7 @@ async def test_a_renewal_is_finished_by_a_process_that_stops(edge, servers):
 async def test_a_renewal_that_takes_too_long_is_given_up_and_told_of(
     edge, servers, monkeypatch, caplog
 ):
-    monkeypatch.setattr(renewing, "RENEWAL_SECONDS", 0.1)
+    monkeypatch.setattr(registry, "RENEWAL_SECONDS", 0.1)
     async with an_auth_server() as auth:
         auth.lives_seconds = 5
         server = await made(edge, servers, **oauth(auth))
@@ -177,7 +177,7 @@ async def test_a_token_that_is_revoked_in_mid_turn_costs_no_call(edge, servers):
 
         async def call():
             one = await held(edge, server)
-            said.append(await edge.chats.mcp.reached.call(chat, one, "echo", {}))
+            said.append(await edge.chats.mcp.calls.call(chat, one, "echo", {}))
 
         async with trio.open_nursery() as together:
             for _ in range(3):
@@ -201,8 +201,8 @@ async def test_two_processes_that_renew_at_once_both_show_what_one_has_got(edge,
             await both.wait()
 
         async def ask(mcp):
-            one = (await mcp.known.servers())[UUID(server["id"])]
-            shown.append(await mcp.reached.renewing.token(one, edge.member.id))
+            one = (await mcp.registry.servers())[UUID(server["id"])]
+            shown.append(await mcp.calls.renewal.token(one, edge.member.id))
 
         auth.pause = meet
         store, vault = edge.chats.store, edge.chats.vault
@@ -225,7 +225,7 @@ async def test_who_was_refused_because_of_a_renewal_does_not_undo_it(edge, serve
     async with an_auth_server() as auth:
         server = await made(edge, servers, **oauth(auth))
         await logs_in(edge, servers, auth, server)
-    stored, user, id = edge.chats.mcp.stored, edge.member.id, UUID(server["id"])
+    stored, user, id = edge.chats.mcp.store, edge.member.id, UUID(server["id"])
     seen = (await stored.tokens(user))[id]
 
     async def win():

@@ -17,13 +17,13 @@ ROOT = Path(__file__).parents[5]
 TWO_AT_ONCE = """
 import trio
 from trio.testing import wait_all_tasks_blocked
-from adapters.tools.mcp.sdk.loading import load, loaded
+from adapters.tools.mcp.sdk.loading import load, load_sdk
 
 async def main():
     found = []
 
     async def ask():
-        found.append(await loaded())
+        found.append(await load_sdk())
 
     async with trio.open_nursery() as nursery:
         nursery.start_soon(ask)
@@ -40,18 +40,18 @@ TOO_SLOW = """
 from math import inf
 import trio
 from trio.testing import MockClock
-from adapters.tools.mcp.faults import Fault
-from adapters.tools.mcp.sdk.loading import load, loaded
+from adapters.tools.mcp.faults import ServerFault
+from adapters.tools.mcp.sdk.loading import load, load_sdk
 
 clock = MockClock(autojump_threshold=0)
 
 async def main():
     try:
-        await loaded()
-    except Fault as fault:
+        await load_sdk()
+    except ServerFault as fault:
         print(fault)
     clock.autojump_threshold = inf
-    await loaded()
+    await load_sdk()
     print("loaded", load.cache_info().misses)
 
 trio.run(main, clock=clock)
@@ -61,8 +61,8 @@ trio.run(main, clock=clock)
 NOT_THE_SERVERS = """
 import trio
 from trio.testing import MockClock
-from adapters.tools.mcp.faults import Fault
-from adapters.tools.mcp.wiring import Reached
+from adapters.tools.mcp.faults import ServerFault
+from adapters.tools.mcp.wiring import ServerCalls
 from adapters.tools.mcp.sessions import open_sessions
 from tests.adapters.tools.mcp.given import Known, Renewing, configured, using
 
@@ -72,12 +72,12 @@ class Nowhere:
 async def main():
     one = configured(Nowhere)
     async with open_sessions() as (sessions, _):
-        reached = Reached(Known(one), Renewing(None), sessions)
+        reached = ServerCalls(Known(one), Renewing(None), sessions)
         await reached.tools(using(one), one)
         print(reached.faults[one.id])
         try:
             await reached.call(using(one), one, "echo", {})
-        except Fault as fault:
+        except ServerFault as fault:
             print(fault)
 
 trio.run(main, clock=MockClock(autojump_threshold=0))
@@ -104,14 +104,14 @@ def test_two_who_come_at_once_have_it_loaded_once_and_hold_up_nobody():
 
 @pytest.mark.slow
 def test_the_seconds_that_a_server_has_begin_when_it_is_loaded():
-    says = "what speaks with servers was not loaded within 60 s\n"
+    says = "the MCP SDK was not loaded within 60 s\n"
 
     assert 2 * says == printed(NOT_THE_SERVERS)
 
 
 @pytest.mark.slow
 def test_who_does_not_wait_for_all_of_it_leaves_it_to_the_next():
-    says = "what speaks with servers was not loaded within 60 s\nloaded 1\n"
+    says = "the MCP SDK was not loaded within 60 s\nloaded 1\n"
 
     assert says == printed(TOO_SLOW)
 
@@ -119,7 +119,7 @@ def test_who_does_not_wait_for_all_of_it_leaves_it_to_the_next():
 def test_an_error_of_the_sdk_is_known_without_it():
     error = MCPError(INTERNAL_ERROR, "no")
 
-    assert isinstance(error, faults.Said)
+    assert isinstance(error, faults.SdkError)
     assert "no" == faults.words_for(error)
     assert (faults.CONNECTION_CLOSED, faults.INTERNAL_ERROR) == (CONNECTION_CLOSED, INTERNAL_ERROR)
-    assert not isinstance(OSError(2, "no"), faults.Said)
+    assert not isinstance(OSError(2, "no"), faults.SdkError)

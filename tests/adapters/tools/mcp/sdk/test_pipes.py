@@ -18,7 +18,7 @@ from mcp.shared.message import SessionMessage
 from mcp.types import JSONRPCRequest
 
 from actors.tools.workspaces import Command
-from adapters.tools.mcp.faults import Fault, words_for
+from adapters.tools.mcp.faults import ServerFault, words_for
 from adapters.tools.mcp.http import ANSWER_BYTES_MAX, LINE_BYTES, PAUSE_BYTES, PAUSE_SECONDS
 from adapters.tools.mcp.sdk.clients import client_over
 from adapters.tools.mcp.sdk.pipes import (
@@ -26,12 +26,12 @@ from adapters.tools.mcp.sdk.pipes import (
     READ_BYTES,
     WRITE_SECONDS,
     WRITERS_MAX,
-    Lines,
-    Messages,
-    piped,
+    PipeReader,
+    PipeWriter,
+    open_program,
 )
-from adapters.tools.mcp.sessions import Session, called
-from adapters.tools.mcp.tolerance import unread
+from adapters.tools.mcp.sessions import Session, call_in_session
+from adapters.tools.mcp.tolerance import raw_result
 from adapters.workspaces.commands.process_groups import Lifeline
 from adapters.workspaces.commands.processes import ProcessSpec
 from tests.actors.law.chats import a_chat
@@ -65,7 +65,7 @@ def python(how, **more):
 
 
 def spoken_with(order, lifeline):
-    return client_over(piped(order, lifeline))
+    return client_over(open_program(order, lifeline))
 
 
 @contextmanager
@@ -79,7 +79,7 @@ def alive(pid):
 
 
 async def facts(client):
-    [said] = unread(await client.call_tool("echo", {"a": 1}))["content"]
+    [said] = raw_result(await client.call_tool("echo", {"a": 1}))["content"]
     return json.loads(said["text"])
 
 
@@ -105,7 +105,7 @@ async def test_one_that_ignores_newer_versions_is_not_waited_for_long(lifeline, 
 async def test_half_a_character_does_not_lose_an_answer(lifeline):
     with in_time():
         async with spoken_with(python("cuts"), lifeline) as client:
-            [said] = unread(await client.call_tool("echo", {}))["content"]
+            [said] = raw_result(await client.call_tool("echo", {}))["content"]
 
     assert "cut \ufffd" == said["text"]
 
@@ -115,7 +115,7 @@ async def test_the_official_server_is_spoken_with(lifeline):
 
     with in_time():
         async with spoken_with(order, lifeline) as client:
-            added = unread(await client.call_tool("add", {"a": 1, "b": 2}))
+            added = raw_result(await client.call_tool("add", {"a": 1, "b": 2}))
 
     assert "3" == added["content"][0]["text"]
 
@@ -179,8 +179,8 @@ async def test_one_that_dies_in_a_call_is_said_to_have_done_so(lifeline):
         async def the_session():
             return session
 
-        with in_time(), pytest.raises(Fault) as fault:
-            await called(the_session, "echo", {})
+        with in_time(), pytest.raises(ServerFault) as fault:
+            await call_in_session(the_session, "echo", {})
 
     assert "it ended with exit code 3: it was too much" == str(fault.value)
     assert session.is_over
@@ -214,7 +214,7 @@ async def test_a_caller_who_is_cancelled_in_mid_message_harms_no_other(lifeline)
     said = []
 
     async def call(client, words):
-        [answer] = unread(await client.call_tool("echo", {"words": words}))["content"]
+        [answer] = raw_result(await client.call_tool("echo", {"words": words}))["content"]
         said.append(answer["text"].split())
 
     with in_time():
@@ -237,7 +237,10 @@ async def a_pipe():
     reads, writes = os.pipe()
     with os.fdopen(reads, "rb") as reader:
         async with trio.lowlevel.FdStream(writes) as stream:
-            yield reader, Messages(stream, Lines(trio.testing.memory_stream_one_way_pair()[1]))
+            yield (
+                reader,
+                PipeWriter(stream, PipeReader(trio.testing.memory_stream_one_way_pair()[1])),
+            )
 
 
 def a_message(id, words=""):
@@ -271,7 +274,7 @@ async def test_what_a_cancelled_caller_has_sent_is_written_whole_or_not_at_all()
 )
 async def test_where_nothing_is_read_all_who_wait_are_told(autojump_clock, count, seconds):
     stream, _ = trio.testing.lockstep_stream_one_way_pair()
-    messages = Messages(stream, lines := Lines(trio.testing.memory_stream_one_way_pair()[1]))
+    messages = PipeWriter(stream, lines := PipeReader(trio.testing.memory_stream_one_way_pair()[1]))
     told = []
 
     async def send(id):
@@ -302,16 +305,18 @@ async def test_a_long_answer_comes_whole_and_one_that_is_too_long_not_at_all(lif
             return session
 
         with in_time():
-            said = await called(the_session, "echo", {"bytes": ANSWER_BYTES_MAX // 2})
-            with pytest.raises(Fault, match="it said more than"):
-                await called(the_session, "echo", {"bytes": ANSWER_BYTES_MAX + 2 * READ_BYTES})
+            said = await call_in_session(the_session, "echo", {"bytes": ANSWER_BYTES_MAX // 2})
+            with pytest.raises(ServerFault, match="it said more than"):
+                await call_in_session(
+                    the_session, "echo", {"bytes": ANSWER_BYTES_MAX + 2 * READ_BYTES}
+                )
 
     assert ANSWER_BYTES_MAX // 2 == len(said["content"][0]["text"])
 
 
 async def test_who_says_much_in_few_bytes_is_heard_slowly(autojump_clock):
     told, said = trio.testing.memory_stream_one_way_pair()
-    lines, count = Lines(said), 1000
+    lines, count = PipeReader(said), 1000
     await told.send_all(
         b'{"jsonrpc": "2.0", "method": "notifications/tools/list_changed"}\n' * count
     )

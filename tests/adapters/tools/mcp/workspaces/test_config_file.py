@@ -7,11 +7,11 @@ import pytest
 from adapters.tools.mcp.workspaces.config_file import (
     FILLED_CHARACTERS_MAX,
     SERVERS_MAX,
-    Elsewhere,
-    Named,
-    Program,
-    Unfit,
-    named_in,
+    InvalidEntry,
+    NamedAddress,
+    NamedEntry,
+    NamedProgram,
+    read_config_file,
 )
 from adapters.tools.mcp.workspaces.servers import command_of
 
@@ -19,28 +19,28 @@ VARIABLES = {"HOME": "/w/home", "EMPTY": "", "TWICE": "${HOME}", "LONG": "x" * 1
 
 
 def read(**servers):
-    return named_in(json.dumps({"mcpServers": servers}).encode(), VARIABLES)
+    return read_config_file(json.dumps({"mcpServers": servers}).encode(), VARIABLES)
 
 
 @pytest.mark.parametrize(
     ("entry", "place"),
     [
-        ({"command": "serve"}, Program("serve")),
+        ({"command": "serve"}, NamedProgram("serve")),
         (
             {"type": "stdio", "command": "serve", "args": ["-y", "a b"], "env": {"A": "1"}},
-            Program("serve", ("-y", "a b"), (("A", "1"),)),
+            NamedProgram("serve", ("-y", "a b"), (("A", "1"),)),
         ),
-        ({"url": "https://h/mcp"}, Elsewhere("https://h/mcp")),
+        ({"url": "https://h/mcp"}, NamedAddress("https://h/mcp")),
         (
             {"type": "http", "url": "http://h:1/", "headers": {"X-A": "1"}},
-            Elsewhere("http://h:1/", (("X-A", "1"),)),
+            NamedAddress("http://h:1/", (("X-A", "1"),)),
         ),
-        ({"type": "sse", "url": "https://h/sse"}, Elsewhere("https://h/sse", is_sse=True)),
-        ({"command": "serve", "unheard": {"of": 1}}, Program("serve")),
+        ({"type": "sse", "url": "https://h/sse"}, NamedAddress("https://h/sse", is_sse=True)),
+        ({"command": "serve", "unheard": {"of": 1}}, NamedProgram("serve")),
     ],
 )
 def test_a_server_is_a_program_or_stands_elsewhere(entry, place):
-    assert [Named("a", place)] == list(read(a=entry))
+    assert [NamedEntry("a", place)] == list(read(a=entry))
 
 
 @pytest.mark.parametrize(
@@ -74,22 +74,22 @@ def test_what_makes_no_sense_is_told_of_and_its_neighbour_counts(entry, why):
 
     assert "a" == unfit.name
     assert why in unfit.why
-    assert Named("b", Program("serve")) == fit
+    assert NamedEntry("b", NamedProgram("serve")) == fit
 
 
 @pytest.mark.parametrize(
     "content", [b"", b"[]", b"{", b'{"mcpServers": 7}', b"\xff", b"[" * 100_000]
 )
 def test_a_file_that_makes_no_sense_is_told_of(content):
-    [unfit] = named_in(content, {})
+    [unfit] = read_config_file(content, {})
 
-    assert isinstance(unfit, Unfit)
+    assert isinstance(unfit, InvalidEntry)
     assert "" == unfit.name
 
 
 @pytest.mark.parametrize("content", [b"{}", b'{"mcpServers": {}}', b'{"other": 1}'])
 def test_a_file_may_name_nobody(content):
-    assert [] == named_in(content, {})
+    assert [] == read_config_file(content, {})
 
 
 @pytest.mark.parametrize("command", ["serve", "${NOBODY}"])
@@ -113,7 +113,7 @@ def test_what_is_switched_off_is_not_there(command):
 def test_variables_are_filled_in_and_nothing_else_is(text, meant):
     [named] = read(a={"command": text, "args": [text], "env": {"A": text}})
 
-    assert Program(meant, (meant,), (("A", meant),)) == named.place
+    assert NamedProgram(meant, (meant,), (("A", meant),)) == named.place
 
 
 def test_an_address_is_looked_at_with_its_variables():
@@ -121,8 +121,8 @@ def test_an_address_is_looked_at_with_its_variables():
 
     fit, unfit = read(a=entry, b={**entry, "url": "${HOME}/mcp"})
 
-    assert Named("a", Elsewhere("https://h/mcp", (("X-Home", "/w/home"),))) == fit
-    assert Unfit("b", "its url is no http or https address") == unfit
+    assert NamedEntry("a", NamedAddress("https://h/mcp", (("X-Home", "/w/home"),))) == fit
+    assert InvalidEntry("b", "its url is no http or https address") == unfit
 
 
 @pytest.mark.parametrize(
@@ -139,7 +139,7 @@ def test_a_variable_that_is_not_set_is_named_and_its_neighbour_counts(entry):
     unfit, fit = read(a=entry, b={"command": "serve"})
 
     assert unfit.why.startswith("the variable API_KEY is not set for commands of the workspace")
-    assert Named("b", Program("serve")) == fit
+    assert NamedEntry("b", NamedProgram("serve")) == fit
 
 
 def test_what_becomes_too_long_is_refused():
@@ -151,12 +151,12 @@ def test_what_becomes_too_long_is_refused():
 def test_of_too_many_the_first_by_name_count():
     found = read(**{f"s{at:02}": {"command": "serve"} for at in range(SERVERS_MAX + 1)})
 
-    assert SERVERS_MAX == sum(isinstance(each, Named) for each in found)
+    assert SERVERS_MAX == sum(isinstance(each, NamedEntry) for each in found)
     assert f"s{SERVERS_MAX}" == found[-1].name
 
 
 def test_its_environment_stands_under_names_of_ours_until_it_is_inside():
-    program = Program("run it", ("$HOME",), (("LD_PRELOAD", "evil.so"), ("A", "'")))
+    program = NamedProgram("run it", ("$HOME",), (("LD_PRELOAD", "evil.so"), ("A", "'")))
 
     text, given = command_of(program)
 

@@ -9,8 +9,8 @@ import pytest
 import trio
 
 from actors.tools.approvals import ApprovalSettings, Policy, approval_name, read_rules
-from adapters.tools.mcp.faults import Fault
-from adapters.tools.mcp.workspaces.config_file import Elsewhere, Named, Program
+from adapters.tools.mcp.faults import ServerFault
+from adapters.tools.mcp.workspaces.config_file import NamedAddress, NamedEntry, NamedProgram
 from adapters.tools.mcp.workspaces.named_server import (
     NEVER_ALLOWED,
     NOT_ALLOWED_YET,
@@ -31,9 +31,9 @@ from tests.adapters.tools.mcp.workspaces.test_servers import (
 from tests.fakes.tool_server import a_server
 
 HERE, THERE = UUID(int=1), UUID(int=2)
-PROGRAM = Program("npx", ("-y", "two words"), (("LEVEL", "s3cret"),))
-ADDRESS = Elsewhere("https://user:pw@wiki.example/mcp?key=s3cret", (("X-Key", "s3cret"),))
-ONE = Named("one", PROGRAM)
+PROGRAM = NamedProgram("npx", ("-y", "two words"), (("LEVEL", "s3cret"),))
+ADDRESS = NamedAddress("https://user:pw@wiki.example/mcp?key=s3cret", (("X-Key", "s3cret"),))
+ONE = NamedEntry("one", PROGRAM)
 START = "one__start_server"
 
 
@@ -78,7 +78,7 @@ def test_a_person_sees_what_would_be_run_and_no_value_that_may_be_secret():
         "server": "wiki",
         "address": "https://wiki.example/mcp?key=…",
         "headers": ["X-Key"],
-    } == shown(Named("wiki", ADDRESS))
+    } == shown(NamedEntry("wiki", ADDRESS))
 
 
 @pytest.mark.parametrize(
@@ -97,9 +97,9 @@ def test_a_person_sees_what_would_be_run_and_no_value_that_may_be_secret():
     ],
 )
 def test_a_person_sees_the_values_that_decide_which_code_is_run(name, value, says):
-    program = Program("npx", ("-y", "search"), ((name, value),))
+    program = NamedProgram("npx", ("-y", "search"), ((name, value),))
 
-    assert [says] == shown(Named("one", program))["environment"]
+    assert [says] == shown(NamedEntry("one", program))["environment"]
 
 
 @pytest.mark.parametrize(
@@ -115,13 +115,13 @@ def test_a_person_sees_the_values_that_decide_which_code_is_run(name, value, say
     ],
 )
 def test_a_person_sees_the_host_that_is_reached(url, says):
-    assert shown(Named("one", Elsewhere(url)))["address"].startswith(says)
+    assert shown(NamedEntry("one", NamedAddress(url)))["address"].startswith(says)
 
 
 def test_nothing_in_a_command_rewrites_what_a_person_reads():
-    hostile = Program("sh", ("-c", "evil\x1b[2K\rls \u202efdp.exe\nrm"))
+    hostile = NamedProgram("sh", ("-c", "evil\x1b[2K\rls \u202efdp.exe\nrm"))
 
-    command = shown(Named("one", hostile))["command"]
+    command = shown(NamedEntry("one", hostile))["command"]
 
     assert command.isprintable()
     assert r"evil\x1b[2K\rls \u202efdp.exe\nrm" in command
@@ -129,7 +129,7 @@ def test_nothing_in_a_command_rewrites_what_a_person_reads():
 
 @pytest.mark.parametrize("unseen", "\u034f\u115f\u2800\u3164\ufe0f\uffa0\U000e0101\u00a0\u200b")
 def test_what_leaves_nothing_to_see_is_shown_by_its_number(unseen):
-    command = shown(Named("one", Program("sh", ("-c", f"ls{unseen}é 例"))))["command"]
+    command = shown(NamedEntry("one", NamedProgram("sh", ("-c", f"ls{unseen}é 例"))))["command"]
 
     assert unseen not in command
     assert unseen.encode("unicode_escape").decode() in command
@@ -139,7 +139,7 @@ def test_what_leaves_nothing_to_see_is_shown_by_its_number(unseen):
 @pytest.mark.parametrize("name", ["n" * 64, "kit"])
 @pytest.mark.parametrize("rule", ["*__start_server", "workspace:*__start_server"])
 def test_no_name_of_a_server_escapes_a_rule_about_all_starts(name, rule):
-    start = start_tool(HERE, Named(name, PROGRAM)).renamed("kit__start_server_2").local
+    start = start_tool(HERE, NamedEntry(name, PROGRAM)).renamed("kit__start_server_2").local
 
     consent = ApprovalSettings(rules=read_rules(f"{rule}=deny,execute=allow")).consent_under("ask")
 
@@ -148,15 +148,15 @@ def test_no_name_of_a_server_escapes_a_rule_about_all_starts(name, rule):
 
 OTHERS = [
     (THERE, ONE),
-    (HERE, Named("two", PROGRAM)),
-    (HERE, Named("one", replace(PROGRAM, command="npm"))),
-    (HERE, Named("one", replace(PROGRAM, args=("-y", "two", "words")))),
-    (HERE, Named("one", replace(PROGRAM, env=(("LEVEL", "2"),)))),
-    (HERE, Named("one", replace(PROGRAM, env=(("LEVER", "s3cret"),)))),
-    (HERE, Named("one", ADDRESS)),
-    (HERE, Named("one", replace(ADDRESS, is_sse=True))),
-    (HERE, Named("one", replace(ADDRESS, headers=(("X-Key", "other"),)))),
-    (HERE, Named("one", replace(ADDRESS, url=f"{ADDRESS.url}2"))),
+    (HERE, NamedEntry("two", PROGRAM)),
+    (HERE, NamedEntry("one", replace(PROGRAM, command="npm"))),
+    (HERE, NamedEntry("one", replace(PROGRAM, args=("-y", "two", "words")))),
+    (HERE, NamedEntry("one", replace(PROGRAM, env=(("LEVEL", "2"),)))),
+    (HERE, NamedEntry("one", replace(PROGRAM, env=(("LEVER", "s3cret"),)))),
+    (HERE, NamedEntry("one", ADDRESS)),
+    (HERE, NamedEntry("one", replace(ADDRESS, is_sse=True))),
+    (HERE, NamedEntry("one", replace(ADDRESS, headers=(("X-Key", "other"),)))),
+    (HERE, NamedEntry("one", replace(ADDRESS, url=f"{ADDRESS.url}2"))),
 ]
 
 
@@ -164,11 +164,11 @@ def test_other_content_is_another_start():
     digests = [start_of(*each).digest for each in [(HERE, ONE), *OTHERS]]
 
     assert len(digests) == len(set(digests))
-    assert digests[0] == start_of(HERE, Named("one", replace(PROGRAM))).digest
+    assert digests[0] == start_of(HERE, NamedEntry("one", replace(PROGRAM))).digest
 
 
 def test_a_start_is_known_by_a_name_that_no_other_tool_can_have():
-    tool = start_tool(HERE, Named("a b/c", PROGRAM)).local
+    tool = start_tool(HERE, NamedEntry("a b/c", PROGRAM)).local
 
     assert approval_name(tool).startswith("start:a_b_c:")
     assert "a_b_c__start_server" == tool.tool.name
@@ -195,7 +195,7 @@ async def test_without_consent_nothing_is_started_and_why_is_said(
     async with servers_of(daemon, File(one=shell()), approving=approving) as servers:
         assert starts == names(await servers.tools(chat))
         for use in (servers.call(chat, "one", "look", {}), servers.start(chat, "one")):
-            with pytest.raises(Fault, match=why):
+            with pytest.raises(ServerFault, match=why):
                 await use
         texts = await File(one=shell()).settings(chat)
         [seen] = await servers.seen(consent_scope_of(chat), chat.workspace_id, texts)
@@ -237,7 +237,7 @@ async def test_what_was_allowed_to_one_content_is_not_allowed_to_another(daemon,
     async with servers_of(daemon, file, approving=approving) as servers:
         allow(approving, chat, await servers.tools(chat))
         file.servers = {"one": shell(GREETING="ho")}  # between the consent and the start
-        with pytest.raises(Fault, match=NOT_ALLOWED_YET):
+        with pytest.raises(ServerFault, match=NOT_ALLOWED_YET):
             await servers.start(chat, "one")
         assert [START] == names(await servers.tools(chat))
         assert [] == processes_of(home)
@@ -245,7 +245,7 @@ async def test_what_was_allowed_to_one_content_is_not_allowed_to_another(daemon,
         await servers.start(chat, "one")
         assert " hi " in await look(servers, chat)
         file.servers = {"one": shell(GREETING="ho")}  # and while it runs
-        with pytest.raises(Fault, match=NOT_ALLOWED_YET):
+        with pytest.raises(ServerFault, match=NOT_ALLOWED_YET):
             await look(servers, chat)
 
 
@@ -259,7 +259,7 @@ async def test_a_server_that_runs_for_one_chat_is_not_used_by_another_without_co
         assert ["one__look"] == names(await servers.tools(free))
         assert await look(servers, free)
         assert [START] == names(await servers.tools(chat))
-        with pytest.raises(Fault, match=NOT_ALLOWED_YET):
+        with pytest.raises(ServerFault, match=NOT_ALLOWED_YET):
             await look(servers, chat)
 
 
@@ -290,10 +290,10 @@ async def test_when_consent_is_taken_back_the_next_call_is_refused(daemon, chat)
         await servers.start(chat, "one")
         assert await look(servers, chat)
         approving.grants.families.clear()
-        before = servers.near(chat)
-        with pytest.raises(Fault, match=NOT_ALLOWED_YET):
+        before = servers.listing_number(chat)
+        with pytest.raises(ServerFault, match=NOT_ALLOWED_YET):
             await look(servers, chat)
-        assert before != servers.near(chat), "the next step is told that it can ask"
+        assert before != servers.listing_number(chat), "the next step is told that it can ask"
         assert [START] == names(await servers.tools(chat))
 
 

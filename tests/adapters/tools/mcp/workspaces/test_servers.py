@@ -10,14 +10,14 @@ import pytest
 import trio
 
 from actors.tools.approvals import NO_APPROVALS
-from adapters.tools.mcp.faults import Fault
+from adapters.tools.mcp.faults import ServerFault
 from adapters.tools.mcp.workspaces import named_server as server
 from adapters.tools.mcp.workspaces.named_server import BROKEN_MAX
 from adapters.tools.mcp.workspaces.servers import (
     ENTRIES_MAX,
     NO_NETWORK,
     NOT_UNCONFINED,
-    Trust,
+    WorkspaceTrust,
     consent_scope_of,
     open_workspace_servers,
 )
@@ -27,7 +27,7 @@ from tests.patience import PATIENCE_SECONDS
 
 pytestmark = pytest.mark.slow
 SCRIPT = Path(__file__).parents[4] / "fakes/shell_server.sh"
-ALL = Trust(unconfined=True, network=True)
+ALL = WorkspaceTrust(unconfined=True, network=True)
 LOOPBACK = (ip_network("127.0.0.0/8"),)
 
 
@@ -112,7 +112,7 @@ async def test_a_program_runs_in_the_sandbox_with_its_environment_and_for_severa
     file = File(one=shell(GREETING="hello $USER"))
 
     async with servers_of(daemon, file) as servers:
-        assert servers.near(chat)
+        assert servers.listing_number(chat)
         assert ["one__look"] == names(await servers.tools(chat))
         first = await look(servers, chat)
         await servers.tools(chat)
@@ -183,11 +183,11 @@ async def test_with_its_workspace_it_ends_and_a_call_says_so(daemon, chat):
 
         assert [] == processes_of(home)
         assert 0 == servers.statistics().running
-        with pytest.raises(Fault, match="is stopped; start_workspace starts it"):
+        with pytest.raises(ServerFault, match="is stopped; start_workspace starts it"):
             await look(servers, chat)
-        before = servers.near(chat)
+        before = servers.listing_number(chat)
         await daemon.call(chat, "start_workspace")
-        assert servers.near(chat) != before
+        assert servers.listing_number(chat) != before
         assert ["one__look"] == names(await servers.tools(chat))
         assert await look(servers, chat)
 
@@ -233,7 +233,7 @@ async def test_one_that_breaks_is_begun_again_but_not_for_ever(daemon, chat):
         faults = []
         for _ in range(BROKEN_MAX + 1):
             await servers.tools(chat)
-            with pytest.raises(Fault) as fault:
+            with pytest.raises(ServerFault) as fault:
                 await look(servers, chat)
             faults.append(str(fault.value))
         assert [] == names(await servers.tools(chat))
@@ -257,13 +257,13 @@ async def test_one_that_is_late_does_not_keep_the_turn_waiting_and_comes_later(
         monkeypatch.setattr(server, "DISCOVERY_SECONDS", 3.0)
         first = await servers.tools(chat)
         seen = {each.name: each.fault for each in await servers.seen(*await of(chat, file))}
-        look = servers.near(chat)
+        look = servers.listing_number(chat)
         monkeypatch.setattr(server, "DISCOVERY_SECONDS", PATIENCE_SECONDS)
         (home / "go").touch()
-        while servers.near(chat) == look:
+        while servers.listing_number(chat) == look:
             await trio.sleep(0.05)
         second = await servers.tools(chat)
-        look = servers.near(chat)
+        look = servers.listing_number(chat)
 
     assert ["two__look"] == names(first)
     assert "not ready within" in seen["one"]
@@ -287,7 +287,7 @@ async def test_another_entry_is_another_server(daemon, chat):
         await servers.tools(chat)
         second = await look(servers, chat)
         file.servers = {}
-        with pytest.raises(Fault, match="does not name the server"):
+        with pytest.raises(ServerFault, match="does not name the server"):
             await look(servers, chat)
 
     assert (" hi ", " ho ") == (first[first.index(" hi") :][:4], second[second.index(" ho") :][:4])
@@ -296,7 +296,7 @@ async def test_another_entry_is_another_server(daemon, chat):
 @pytest.mark.parametrize(
     ("entry", "trust", "why"),
     [
-        ({"url": "http://h/mcp"}, Trust(), NO_NETWORK),
+        ({"url": "http://h/mcp"}, WorkspaceTrust(), NO_NETWORK),
         ({"url": "http://127.0.0.1:1/mcp"}, ALL, "leads into a private network"),
         ({"url": "http://localhost:1/mcp"}, ALL, "leads into a private network"),
         ({"command": "no-such-program"}, ALL, "it ended with exit code 127"),
@@ -317,7 +317,7 @@ async def test_what_may_not_or_cannot_be_done_is_said(daemon, chat, entry, trust
 async def test_the_log_says_whose_server_cannot_be_used(daemon, chat, caplog):
     _, chat = await at_home(daemon, chat)
 
-    async with servers_of(daemon, File(one={"url": "http://h/mcp"}), Trust()) as servers:
+    async with servers_of(daemon, File(one={"url": "http://h/mcp"}), WorkspaceTrust()) as servers:
         await servers.tools(chat)
 
     told = [each.fields for each in caplog.records if each.message == "mcp.unusable"]
@@ -368,26 +368,26 @@ async def test_which_chats_have_them(daemon, chat, columns, may):
     _, chat = await at_home(daemon, chat)
 
     async with servers_of(daemon, File()) as servers:
-        assert may is bool(servers.near(replace(chat, **columns)))
-    async with servers_of(daemon, File(), Trust(is_read=False)) as servers:
-        assert 0 == servers.near(chat)
+        assert may is bool(servers.listing_number(replace(chat, **columns)))
+    async with servers_of(daemon, File(), WorkspaceTrust(is_read=False)) as servers:
+        assert 0 == servers.listing_number(chat)
 
 
 async def test_what_moved_is_known_until_the_chat_rests(daemon, chat):
     async with servers_of(daemon, File()) as servers:
-        before = servers.near(chat)
+        before = servers.listing_number(chat)
         servers.opened(chat)
-        meanwhile = servers.near(chat)
+        meanwhile = servers.listing_number(chat)
         servers.forget(chat.id)
 
-        assert (0, True, 0) == (before, meanwhile > 0, servers.near(chat))
+        assert (0, True, 0) == (before, meanwhile > 0, servers.listing_number(chat))
 
 
 async def test_of_entries_that_come_and_go_those_that_rest_are_forgotten(daemon, chat):
     _, chat = await at_home(daemon, chat)
     file = File()
 
-    async with servers_of(daemon, file, Trust()) as servers:
+    async with servers_of(daemon, file, WorkspaceTrust()) as servers:
         for number in range(2 * ENTRIES_MAX):
             file.servers = {f"s{number}": {"url": "http://h/"}}
             assert [] == await servers.tools(chat)
