@@ -15,12 +15,13 @@ from functools import cache
 from pathlib import Path
 
 ROOT = Path(__file__).parents[1]
-PACKAGES = ("runtime", "actors", "adapters", "promptcorner")
+PACKAGES = ("runtime", "actors", "adapters", "promptcorner", "client")
 
 
 def module_of(path):
     """Return the dotted name of a file, `a.b` also for `a/b/__init__.py`."""
     parts = path.relative_to(ROOT).with_suffix("").parts
+    parts = parts[1:] if parts[0] == "client" else parts
     return ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
 
 
@@ -47,7 +48,8 @@ def own_tests(path, below):
     These are `test_NAME.py`, and every test in a folder `NAME`. For an `__init__` they are all
     tests of its folder.
     """
-    place = below.joinpath(*path.relative_to(ROOT).parent.parts)
+    folders = path.relative_to(ROOT).parent.parts
+    place = below.joinpath(*folders[:1]) if folders[0] == "client" else below.joinpath(*folders)
     if path.name == "__init__.py":
         return set(place.rglob("test_*.py"))
     direct = place / f"test_{path.name}"

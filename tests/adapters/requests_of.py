@@ -9,7 +9,7 @@ from uuid import uuid4
 
 import trio
 
-from tests.adapters.daemon.who_may import CHATS
+from tests.adapters.daemon.access_matrix import CHATS
 from tests.adapters.edges import ADMIN_TOKEN, Asker, eventually
 
 USERS = "/api/v2/users"

@@ -11,7 +11,7 @@ import trio
 from adapters.cli.doctor.database import check_database_room
 from adapters.postgres.driver.connection import Connection
 from adapters.postgres.pulse import RoomCheck
-from tests.adapters.daemon.who_may import CHATS
+from tests.adapters.daemon.access_matrix import CHATS
 from tests.adapters.edges import PATIENCE_SECONDS, an_edge, eventually
 from tests.fakes.full_disk import a_small_disk
 

@@ -9,7 +9,7 @@ import pytest
 import trio
 
 from tests.adapters.chats.counting import TELL
-from tests.adapters.daemon.who_may import CHATS
+from tests.adapters.daemon.access_matrix import CHATS
 from tests.adapters.edges import PATIENCE_SECONDS, an_edge
 
 pytestmark = pytest.mark.slow

@@ -10,7 +10,7 @@ import pytest
 import trio
 
 from tests.adapters.chats.counting import LOOK, TELL
-from tests.adapters.daemon.who_may import CHATS
+from tests.adapters.daemon.access_matrix import CHATS
 from tests.adapters.edges import PATIENCE_SECONDS, an_edge, eventually
 from tests.fakes.severed_network import severed_network
 

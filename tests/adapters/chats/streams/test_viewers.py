@@ -8,7 +8,7 @@ import trio.testing
 from trio_websocket import ConnectionClosed
 
 from adapters.chats.streams import viewers
-from tests.adapters.daemon.who_may import CHATS
+from tests.adapters.daemon.access_matrix import CHATS
 from tests.adapters.edges import HEADER, PATIENCE_SECONDS, eventually
 
 pytestmark = pytest.mark.slow

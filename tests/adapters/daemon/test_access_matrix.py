@@ -1,7 +1,7 @@
 """One table for the whole API: every row, asked by everybody; and nothing tells what exists.
 
 The rows come from the document that the assembled API gives of itself, so a row without a line in
-who_may.py fails here.
+access_matrix.py fails here.
 """
 
 from dataclasses import dataclass
@@ -12,7 +12,7 @@ import h11
 import pytest
 import trio
 
-from tests.adapters.daemon.who_may import CALLERS, lines
+from tests.adapters.daemon.access_matrix import CALLERS, lines
 from tests.adapters.edges import HEADER
 from tests.adapters.requests_of import a_world, asked
 from tests.patience import PATIENCE_SECONDS
