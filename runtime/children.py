@@ -1,13 +1,13 @@
-"""Run work to its end and say how it ended; keep a set of such work running: a supervised nursery.
+"""Supervised children: run work to its end, say how it ended, and keep a set of it running.
 
-Two kinds of children, told apart by `restart`:
+There are two kinds of children, told apart by `restart`:
 
 - *kept* (with a `Restart`): the supervisor cannot do without it. A crash restarts it within its
-  budget; one that is broken, or has used up its budget, takes the supervisor down with it.
-- *loose* (without): comes and goes, by the ten thousand. Its end is told to `when_ended`.
+  budget. A child that is broken, or has used up its budget, takes the supervisor down with it.
+- *loose* (without): it comes and goes, by the ten thousand. Its end is told to `when_ended`.
 
-Children are shielded: they hear of the end from their supervisor only, with a cause and in order.
-No end crosses the nursery as an exception.
+Children are shielded: they are told to stop by their supervisor only, with a cause and in order. No
+end crosses the nursery as an exception.
 """
 
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
@@ -52,7 +52,10 @@ Body = Callable[[], Awaitable[object]]
 
 
 async def run_child(scope: CausedScope, body: Body) -> End:
-    """Run `body` inside `scope` to its end. The one place where cancellation is translated."""
+    """Run `body` inside `scope` to its end and return that end.
+
+    This is the one place where cancellation is translated into a value.
+    """
     try:
         with scope:
             await body()
@@ -63,7 +66,7 @@ async def run_child(scope: CausedScope, body: Body) -> End:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Child:
-    """What to run under a supervisor, and what to do when it ends."""
+    """A piece of work to run under a supervisor, and what to do when it ends."""
 
     name: str
     body: Body  # called anew for each life
@@ -75,7 +78,7 @@ class Child:
 
 
 class RunningChild:
-    """A child that has been started: its scope, and how it fares."""
+    """A child that has been started: its scope and its counts."""
 
     __slots__ = ("child", "restarted_at", "restarts_count", "resting", "scope", "since")
 
@@ -88,7 +91,7 @@ class RunningChild:
         self.resting = False
 
     def stop(self, cause: Cause, *, at_once: bool = False) -> None:
-        """Tell it to stop and give it its grace; or, if nothing can be told to it, cancel it."""
+        """Tell the child to stop and give it its grace; if it cannot be told, cancel it at once."""
         tell = self.child.tell_to_stop
         if at_once or tell is None or self.resting:
             self.scope.cancel(cause)
@@ -100,7 +103,7 @@ class RunningChild:
             self.scope.cancel(cause)
 
     def statistics(self) -> ChildStatistics:
-        """How this life fares."""
+        """Return the counts of this life."""
         mailbox = self.child.mailbox
         return ChildStatistics(
             name=self.child.name,
@@ -164,9 +167,10 @@ class Children:
         return len(self._running)
 
     async def stop(self, cause: Cause, *, at_once: bool = False) -> None:
-        """Stop all: the loose together, then the kept one by one, the last started first.
+        """Stop all children: the loose ones together, then the kept ones one by one, last started
+        first.
 
-        From now on nothing is started or restarted. Each has its grace, unless `at_once`.
+        From then on nothing is started or restarted. Each child has its grace, unless `at_once`.
         """
         self._stopping = True
         newest_first = list(reversed(self._running.values()))
@@ -184,7 +188,7 @@ class Children:
                 await self._ended.park()
 
     def statistics(self) -> ChildrenStatistics:
-        """Counts since it was opened, and what runs now."""
+        """Return the counts since it was opened, and what runs now."""
         return ChildrenStatistics(
             name=self.name,
             capacity=self.capacity,
@@ -203,12 +207,16 @@ class Children:
         return f"<Children of {self.name}: {len(self._running)} of {self.capacity} run>"
 
     async def _stop_what_is_left(self) -> None:
-        """The last task of the nursery: after a block left in good order it finds nothing."""
+        """Stop the children that still run, as the last task of the nursery.
+
+        After a block that was left in good order it finds none.
+        """
         with CausedScope(shield=True):
             await self.stop(SupervisorGone(self.name), at_once=True)
 
     async def _run(self, running: RunningChild) -> None:
-        """One child's task: life after life until the last; then everybody is told."""
+        """Run one child, life after life until the last, then tell all that want to know of its
+        end."""
         child = running.child
         try:
             if child.restart is None:
@@ -230,7 +238,7 @@ class Children:
                 self._take_down(child, error)
 
     async def _keep(self, running: RunningChild, policy: Restart) -> End:
-        """The lives of a kept child. Its rest before a life is part of that life's scope."""
+        """Run the lives of a kept child. Its rest before a life is part of that life's scope."""
         child = running.child
         body = child.body
         while True:
@@ -252,7 +260,8 @@ class Children:
             body = partial(_rest_then_live, running, verdict.after_seconds)
 
     def _give_up(self, running: RunningChild, policy: Restart, end: End) -> None:
-        """Take the supervisor down, unless it is on its way; a broken child is told in any case."""
+        """Take the supervisor down, unless it stops already; a broken child takes it down in any
+        case."""
         assert isinstance(end, Crashed | Broken), "only what went wrong is given up"
         subject = f"{self.name}: child {running.child.name}"
         failure: Exception
@@ -298,12 +307,12 @@ async def _rest_then_live(running: RunningChild, seconds: float) -> None:
 
 @asynccontextmanager
 async def open_children(name: str, *, capacity: int) -> AsyncIterator[Children]:
-    """A supervised nursery, open as long as the block inside runs.
+    """Open a supervised nursery, for as long as the block inside runs.
 
-    A block left in good order stops the children with `Shutdown`, each with its grace. A block
-    left by an error or a cancellation stops them at once with `SupervisorGone`, in the same
-    order. A child that must be given up cancels the block; `RestartsUsedUp` or `ChildBroken`
-    comes out.
+    A block that is left in good order stops the children with `Shutdown`, each with its grace. A
+    block that is left by an error or a cancellation stops them at once with `SupervisorGone`, in
+    the same order. A child that must be given up cancels the block, and `RestartsUsedUp` or
+    `ChildBroken` comes out.
     """
     failures: list[Exception] = []
     try:

@@ -1,4 +1,8 @@
-"""How a piece of work ended, as a value, and what counts as which."""
+"""The causes for which work is told to stop, and the values that say how it ended.
+
+A cause is data: frozen, comparable, storable. The first cause that is given to a scope wins. Other
+packages add causes of their own by subclassing `Cause`.
+"""
 
 from dataclasses import dataclass
 
@@ -15,7 +19,7 @@ class Cause:
 
 @dataclass(frozen=True, slots=True)
 class Shutdown(Cause):
-    """Whoever holds this work is stopping in good order."""
+    """The holder of this work is stopping in good order."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,12 +73,12 @@ End = Finished | Stopped | Crashed | Broken
 
 
 def end_by_itself(interrupted_by: Cause | None) -> Finished | Stopped:
-    """The end of work that let no error out."""
+    """Return the end of work that let no error out."""
     return Finished() if interrupted_by is None else Stopped(interrupted_by)
 
 
 def end_by_error(error: Exception, requested: Cause | None) -> Stopped | Crashed | Broken:
-    """The end of work that let `error` out, given why its own scope was told to stop."""
+    """Return the end of work that let `error` out, given why its own scope was told to stop."""
     if holds_assertion(error):
         return Broken(error)
     if requested is not None:  # our own stop explains what broke on the way out
@@ -83,7 +87,7 @@ def end_by_error(error: Exception, requested: Cause | None) -> Stopped | Crashed
 
 
 def holds_assertion(error: BaseException) -> bool:
-    """Whether an assertion failed, here or anywhere in a group of errors."""
+    """Return whether an assertion failed, here or anywhere in a group of errors."""
     if isinstance(error, BaseExceptionGroup):
         return any(holds_assertion(inner) for inner in error.exceptions)
     return isinstance(error, AssertionError)

@@ -1,12 +1,12 @@
-"""What the kernel raises: it is full, it is gone, it is silent, or it was called wrongly."""
+"""The errors that the kernel raises: full, gone, without an answer, or called wrongly."""
 
 
 class RuntimeFault(Exception):
-    """Base of what a caller of the kernel may meet and handle."""
+    """Base of the errors that a caller of the kernel may meet and handle."""
 
 
 class MailboxFull(RuntimeFault):
-    """The actor is slower than those who cast to it; this mail was not taken."""
+    """The actor is slower than those who cast to it. This mail was not taken."""
 
 
 class ChildrenFull(RuntimeFault):
@@ -18,7 +18,7 @@ class ActorGone(RuntimeFault):
 
 
 class NoAnswer(RuntimeFault):
-    """The time of an ask ran out. Whether the actor acted on it, the asker cannot know."""
+    """The time of an ask ran out. The asker cannot know whether the actor acted on it."""
 
 
 class RestartsUsedUp(RuntimeFault):

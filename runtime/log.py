@@ -1,7 +1,7 @@
 """A thin front over stdlib logging, without any set-up: adapters decide what becomes of entries.
 
-An entry is a past-tense dotted name, a level and fields. The record carries the fields as
-`record.fields`; a field `error` that is an exception becomes the record's `exc_info` too.
+An entry is a dotted name in the past tense, a level and fields. The record carries the fields as
+`record.fields`. A field `error` that is an exception becomes the record's `exc_info` too.
 """
 
 import logging
@@ -23,12 +23,12 @@ _NUMBERS: dict[Level, int] = {
 
 @dataclass(frozen=True, slots=True)
 class BoundLog:
-    """A place to emit entries from, with fields that all of them carry."""
+    """A log whose entries all carry the bound fields."""
 
     bound: dict[str, Any] = field(default_factory=dict)
 
     def bind(self, **fields: Any) -> "BoundLog":
-        """The same with more fields; a later value of a field replaces an earlier one."""
+        """Return a log with more fields; a later value of a field replaces an earlier one."""
         return BoundLog({**self.bound, **fields})
 
     def emit(self, event: str, level: Level, **fields: Any) -> None:
@@ -46,7 +46,7 @@ _ROOT = BoundLog()
 
 
 def bind(**fields: Any) -> BoundLog:
-    """A log whose entries all carry these fields."""
+    """Return a log whose entries all carry these fields."""
     return _ROOT.bind(**fields)
 
 

@@ -1,7 +1,7 @@
-"""When a child ends: start it again, leave it, or give up. The rule is pure.
+"""The rule for a child that has ended: start it again, leave it, or give up. Pure.
 
-Only `Crashed` restarts. A child with a `Restart` is *kept*: its supervisor cannot do without it.
-A child without one is *loose*: its end is news for whoever started it, and nothing more.
+Only `Crashed` restarts. A child with a `Restart` is *kept*: its supervisor cannot do without it. A
+child without one is *loose*: its end is news for its starter, and nothing more.
 """
 
 from collections.abc import Sequence
@@ -13,7 +13,7 @@ from runtime.ends import Broken, Crashed, End
 
 @dataclass(frozen=True, slots=True)
 class Restart:
-    """At most `times` restarts within any `within_seconds`, each waiting longer than the last."""
+    """A budget: at most `times` restarts within any `within_seconds`, each after a longer rest."""
 
     times: int = 5
     within_seconds: float = 60.0
@@ -41,7 +41,7 @@ class GiveUp:
 def what_next(
     policy: Restart | None, end: End, restarted_at: Sequence[float], now: float
 ) -> Again | Leave | GiveUp:
-    """What follows `end` at `now`, given when this child was restarted before."""
+    """Return what follows `end` at `now`, given the times of this child's earlier restarts."""
     if policy is None or not isinstance(end, Crashed | Broken):
         return Leave()
     if isinstance(end, Broken):

@@ -27,7 +27,7 @@ class CausedScope:
             self._expiry = Deadline(seconds)
 
     def cancel(self, cause: Cause) -> None:
-        """Ask the work inside to stop now. Later causes are ignored."""
+        """Tell the work inside to stop now. Later causes are ignored."""
         if not self._scope.cancel_called:  # a deadline that has passed came first
             self._cause = cause
             self._scope.cancel(reason=repr(cause))
@@ -40,8 +40,11 @@ class CausedScope:
             self._expiry = cause
 
     def renew(self, seconds: float, cause: Cause) -> None:
-        """Give the work inside `seconds` from now, more or less than it had; then stop it for
-        `cause`. A guard that is renewed while things go well."""
+        """Give the work inside `seconds` from now, more or less than it had, then stop it for
+        `cause`.
+
+        This makes the scope a guard that is renewed as long as things go well.
+        """
         if not self._scope.cancel_called:
             self._scope.relative_deadline = seconds
             self._expiry = cause
@@ -64,14 +67,14 @@ class CausedScope:
 
     @property
     def requested(self) -> Cause | None:
-        """Why this scope was told to stop, whether or not that cut anything short."""
+        """Return why this scope was told to stop, whether or not that cut any work short."""
         if not self._scope.cancel_called:
             return None
         return self._cause or self._expiry
 
     @property
     def interrupted_by(self) -> Cause | None:
-        """Why work was really cut short; None while inside, or if it ended by itself."""
+        """Return why work was really cut short; None while inside, or if it ended by itself."""
         return self.requested if self._scope.cancelled_caught else None
 
     def __repr__(self) -> str:

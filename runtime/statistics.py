@@ -19,8 +19,10 @@ DURATION_BOUNDS = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0,
 
 @dataclass(frozen=True, slots=True)
 class CounterMetric:
-    """Marks a field that only grows as long as the process lives. A mapping has a count for each
-    key, and `label` says what its keys are."""
+    """A mark for a field that only grows as long as the process lives.
+
+    A mapping has a count for each key, and `label` says what its keys are.
+    """
 
     help: str
     name: str | None = None  # of the metric; None: as the field is called
@@ -29,7 +31,7 @@ class CounterMetric:
 
 @dataclass(frozen=True, slots=True)
 class GaugeMetric:
-    """Marks a field that is as of now."""
+    """A mark for a field that holds a value as of now."""
 
     help: str
     name: str | None = None  # of the metric; None: as the field is called; "": as its record is
@@ -38,7 +40,7 @@ class GaugeMetric:
 
 @dataclass(frozen=True, slots=True)
 class HistogramMetric:
-    """Marks a field that holds `DurationCounts`."""
+    """A mark for a field that holds `DurationCounts`."""
 
     help: str
     name: str | None = None
@@ -47,8 +49,11 @@ class HistogramMetric:
 
 @dataclass(frozen=True, slots=True)
 class DurationCounts:
-    """`counts` has one number for each bound, of what took at most so many seconds and more than
-    the bound before it, and one for what took longer than all."""
+    """Durations by their length.
+
+    `counts` has one number for each bound, for what took at most so many seconds and more than the
+    bound before it, and one more for what took longer than all bounds.
+    """
 
     bounds: tuple[float, ...]
     counts: tuple[int, ...]
@@ -60,7 +65,7 @@ class DurationCounts:
 
 
 class Durations:
-    """Counts durations as they are observed."""
+    """A counter of durations as they are observed."""
 
     __slots__ = ("_bounds", "_counts", "_sum_seconds")
 

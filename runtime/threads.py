@@ -1,4 +1,13 @@
-"""How many threads each kind of work may have, in all and for one key."""
+"""Threads for work that blocks. Each kind of work has its own, so that none waits for another's.
+
+trio has one limiter for all work that names no other: when forty threads hang on a dead disk, no
+name is looked up any more. Here every kind says how many threads it may have, in all and for one
+key (a host, a workspace), and how long its callers wait.
+
+Work that only looks is *read*: a caller that is cancelled leaves at once. Work that changes
+something is *written*: its caller waits a moment longer, so that mostly nothing is left behind half
+done. What still runs then goes on to its end, and other work for the same key waits for it.
+"""
 
 import threading
 from collections.abc import Callable, Hashable, Mapping
@@ -31,12 +40,12 @@ class ThreadsBlocked(RuntimeFault):
 
 
 def statistics() -> Mapping[str, ThreadsStatistics]:
-    """Return the statistics of every kind that this run has used, by name."""
+    """Return the statistics of every kind of work that this run has used, by name."""
     return {pool.kind.name: pool.statistics() for pool in _pools().values()}
 
 
 class _Key:
-    """What is at work for one key."""
+    """The threads that are at work for one key."""
 
     def __init__(self, threads_max: int) -> None:
         self.free = trio.CapacityLimiter(threads_max)
@@ -45,7 +54,7 @@ class _Key:
 
 
 class Threads:
-    """The threads of one kind, in one run."""
+    """The threads of one kind of work, in one run."""
 
     def __init__(self, kind: ThreadLimits) -> None:
         self.kind = kind
@@ -55,8 +64,11 @@ class Threads:
         self.begun_count = self.blocked_count = 0
 
     async def acquire(self, key: Hashable, *, keeps: bool) -> "ThreadPlace":
-        """Wait for a free thread, or raise `ThreadsBlocked`. `keeps`: if its caller leaves, other
-        work for the same key waits for its end."""
+        """Wait for a free thread, or raise `ThreadsBlocked`.
+
+        If the caller leaves before the work ends, and `keeps` is set, other work for the same key
+        waits for that end.
+        """
         if (own := self.keys.get(key)) is None:
             own = self.keys[key] = _Key(self.kind.per_key_max or self.kind.threads_max)
         place = ThreadPlace(self, key, own, keeps=keeps)
@@ -90,8 +102,8 @@ class Threads:
 
 
 class ThreadPlace:
-    """The right to one thread. trio gives it back when the thread has really ended, as it does with
-    its own limiters."""
+    """The right to use one thread. trio gives it back when the thread has really ended, as it does
+    with its own limiters."""
 
     def __init__(self, pool: Threads, name: Hashable, key: _Key, *, keeps: bool) -> None:
         self._pool = pool
@@ -118,7 +130,7 @@ class ThreadPlace:
                     self._key.free.release_on_behalf_of(self)
 
     def leave(self) -> None:
-        """The caller goes; the thread does not."""
+        """Note that the caller has gone while the thread goes on."""
         if self.is_held and not self.is_left:
             self.is_left = True
             self._pool.left += 1
@@ -161,7 +173,7 @@ def _pools() -> "dict[ThreadLimits, Threads]":
 
 
 def pool_of(kind: ThreadLimits) -> Threads:
-    """The threads of this kind, in this run."""
+    """Return the threads of this kind of work, in this run."""
     pools = _pools()
     if (pool := pools.get(kind)) is None:
         pool = pools[kind] = Threads(kind)
@@ -185,8 +197,11 @@ async def read(kind: ThreadLimits, work: Callable[[], Result], *, key: Hashable 
 async def write(
     kind: ThreadLimits, work: Callable[[], Result], *, key: Hashable = None, grace_seconds: float
 ) -> Result:
-    """Run work that changes something. A caller that is cancelled waits for it so much longer, and
-    gets its result if it has ended by then."""
+    """Run work that changes something.
+
+    A caller that is cancelled waits for it `grace_seconds` longer, and gets its result if it has
+    ended by then.
+    """
     return await _run(kind, work, key, keeps=True, grace_seconds=grace_seconds)
 
 
@@ -216,7 +231,7 @@ async def _run(
 
 
 class _Job(Generic[Result]):
-    """Work that has its place. A system task of trio runs it, which is cancelled only when the run
+    """Work that has its thread. A system task of trio runs it, which is cancelled only when the run
     ends; the caller waits for it, and may leave."""
 
     def __init__(
@@ -269,7 +284,8 @@ class _Job(Generic[Result]):
             trio.lowlevel.reschedule(caller)
 
     def _abort(self, raise_cancel: object) -> trio.lowlevel.Abort:
-        """Called by trio when the caller is cancelled. It stays for the grace, if there is one."""
+        """Let the caller go, or stay for its grace if there is one. trio calls this when it is
+        cancelled."""
         self.is_unwanted = True
         if not self._grace_seconds:
             self._caller = None

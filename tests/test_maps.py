@@ -42,7 +42,7 @@ DICTATED = "adapters/models/providers/*/wire.py"
 
 # Rooms whose names and sentences are still to be made plain.
 TO_COME = {
-    *("runtime", "actors/law", "actors/tools", "actors/prompts", "actors/agents"),
+    *("actors/law", "actors/prompts"),
     "actors/chat",
     *("adapters/postgres", "adapters/workspaces"),
     *("adapters/access", "adapters/tools", "adapters/chats"),

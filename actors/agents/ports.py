@@ -1,4 +1,4 @@
-"""What is asked about a family of chats."""
+"""The ports through which actors ask about a family of chats, and the records of the answers."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -13,7 +13,7 @@ from actors.law.states import Status
 
 @dataclass(frozen=True, slots=True)
 class ChildReport:
-    """What a child has said last, and whether it came to the end of its work with it."""
+    """The last message of a child, and whether the child came to the end of its work with it."""
 
     report: str
     is_whole: bool
@@ -21,7 +21,7 @@ class ChildReport:
 
 @dataclass(frozen=True, slots=True)
 class FamilyMember:
-    """A member of a family, as its relatives see it."""
+    """A chat of a family, as its relatives see it."""
 
     id: ChatId
     parent_id: ChatId | None
@@ -41,7 +41,7 @@ class FamilyMember:
 
 @dataclass(frozen=True, slots=True)
 class ChildPage:
-    """A page of them, and how many there are."""
+    """A page of children, and how many there are in all."""
 
     shown: Sequence[FamilyMember]
     total: int
@@ -49,8 +49,8 @@ class ChildPage:
 
 @dataclass(frozen=True, slots=True)
 class FamilyCounts:
-    """What is asked of a chat before it gets another child: of what client it is, and how many
-    children it has, and has at work."""
+    """Facts that decide whether a chat may get another child: the type of its client, how many
+    children it has, and how many of them are at work."""
 
     client_type: str
     children: int
@@ -60,17 +60,17 @@ class FamilyCounts:
 
 class FamilyReader(Protocol):
     async def descendants(self, of: ChatId, wanted: Sequence[ChatId]) -> Sequence[FamilyMember]:
-        """Those of `wanted` whose line of parents leads to `of`; no chat is its own descendant."""
+        """Return those of `wanted` that descend from `of`. No chat is its own descendant."""
         ...
 
     async def standing(self, of: ChatId, wanted: Sequence[ChatId]) -> Sequence[FamilyMember]:
-        """The same, and what those have said that have settled: one question for all."""
+        """Return the same, with the reports of those that have settled, in one query for all."""
         ...
 
     async def children(self, of: ChatId, *, limit: int, offset: int) -> ChildPage:
-        """Those that are not archived, the one that moved last first."""
+        """Return the children that are not archived, the one that moved last first."""
         ...
 
     async def household(self, of: ChatId, *, besides: Sequence[ChatId]) -> FamilyCounts:
-        """`besides`: children that are not counted."""
+        """Return the counts of a chat's family. Children in `besides` are not counted."""
         ...

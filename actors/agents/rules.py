@@ -1,7 +1,12 @@
-"""Who may spawn what, what a child is told, and what is said of it to its parent. Pure.
+"""The rules of agents: who may spawn what, what an agent is told, what its parent reads of it.
+Pure.
 
-A family is `DEPTH_MAX` levels deep: children have no children. A child is an ordinary chat; it goes
+A family is `DEPTH_MAX` levels deep: children have no children. A child is an ordinary chat. It goes
 on existing when its work is done, and can be given more.
+
+The children of one chat are spawned by the calls of one step, all at the same time. Each of them
+reserves a slot before it has the store count, and is counted behind those that reserved before it.
+So there are as many as there may be, and not one more, without any waiting for each other.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -43,7 +48,7 @@ NO_DESKTOP = (
 
 
 def type_of(name: str) -> AgentType | str:
-    """The type, or why there is no such agent."""
+    """Return the type of that name, or why there is no such agent."""
     try:
         wanted = AgentType(name)
     except ValueError:
@@ -53,7 +58,7 @@ def type_of(name: str) -> AgentType | str:
 
 
 def spawn_refusal(chat: Chat) -> str | None:
-    """Why this chat cannot spawn agents; None: it can."""
+    """Return why this chat cannot spawn agents, or None if it can."""
     if not chat.is_root:
         return (
             f"this chat is an agent's own: agents are {DEPTH_MAX} level deep,"
@@ -65,7 +70,10 @@ def spawn_refusal(chat: Chat) -> str | None:
 
 
 def child_id(parent: Chat, tool_call_id: str) -> ChatId:
-    """The same for the same call: after a crash the call is made again, and finds its child."""
+    """Return the id of the child that a call spawns.
+
+    It is the same for the same call: after a crash the call is made again, and finds its child.
+    """
     name = f"{parent.history_version}/{tool_call_id}"
     return ChatId(uuid5(UUID(str(parent.id)), name))
 
@@ -75,19 +83,25 @@ def has_settled(status: Status) -> bool:
 
 
 def is_whole(role: Role, cost_source: str | None) -> bool:
-    """Whether work whose last message is this has come to its end: with an answer that was heard
-    to its end. A message without an answer, or a result, is where somebody stopped it."""
+    """Return whether work that ends with such a message has come to its own end.
+
+    It has if an answer was heard to its end. A last message without an answer, or with a tool
+    result, is where the work was stopped.
+    """
     return role is Role.ASSISTANT and cost_source not in (None, CUT_SHORT.source)
 
 
 def report_in(parts: Sequence[Part]) -> str:
-    """Of the message in which a child has said something last."""
+    """Return the text of a child's last message."""
     return "".join(part.text for part in parts if isinstance(part, TextPart)).strip()
 
 
 def report_document(child: FamilyMember) -> dict[str, Any]:
-    """What a parent learns of a child that has come to rest. An error is news, no failure to wait;
-    and what was said last before somebody cut the work short is no report."""
+    """Return what a parent reads of a child that has settled.
+
+    An error is part of the report and no failure of the wait. What a child said before its work was
+    cut short is no report.
+    """
     said = child.said or ChildReport("", is_whole=False)
     document = child_document(child)
     if child.status is Status.ERROR:
@@ -109,7 +123,7 @@ def error_document(error: ChatError | None) -> dict[str, Any]:
 
 
 def _reason(error: ChatError) -> str:
-    """A message that says nothing gives way to what the provider said."""
+    """Return the error in words; an empty message gives way to what the provider said."""
     if not error.detail:
         return error.message or UNKNOWN_ERROR
     nothing = failure_messages(
@@ -130,7 +144,7 @@ def child_document(child: FamilyMember) -> dict[str, Any]:
 
 
 def family_instructions(chat: Chat) -> Sequence[str]:
-    """What a chat is told of what it is to others, and others to it."""
+    """Return what a chat is told about its place in its family."""
     if not chat.is_root:
         return (ROLE,)
     return () if spawn_refusal(chat) else (ORCHESTRATION,)
@@ -171,14 +185,14 @@ AT_WORK_MAX = 50
 
 
 class SpawnSlots:
-    """Of children on their way into the store, as far as this process puts them there."""
+    """The slots of children that this process is putting into the store."""
 
     def __init__(self) -> None:
         self._coming: dict[ChatId, dict[ChatId, None]] = {}
 
     @contextmanager
     def reserve(self, parent: ChatId, child: ChatId) -> Iterator[Sequence[ChatId]]:
-        """While the block runs the child is on its way; those that stand before it in line."""
+        """Reserve a slot while the block runs; yield the children that reserved theirs before."""
         line = self._coming.setdefault(parent, {})
         before = [other for other in line if other != child]
         line[child] = None
@@ -191,8 +205,10 @@ class SpawnSlots:
 
 
 def slot_refusal(household: FamilyCounts, *, before: int) -> str | None:
-    """Why there is no place for another child, for the model; None: there is one. The household is
-    counted without the `before` that stand in line."""
+    """Return why there is no slot for another child, in words for the model, or None.
+
+    `counts` does not include the `before` children whose slots were reserved earlier.
+    """
     if household.children + before >= CHILDREN_MAX:
         return (
             f"this chat has had {CHILDREN_MAX} agents, and there are no more for it;"

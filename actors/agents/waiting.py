@@ -1,8 +1,8 @@
-"""Until children have settled: by their news, never by asking again and again.
+"""Waiting until agents have settled, by the news of their commits instead of repeated queries.
 
-Whoever waits follows the children first and reads then, so that nothing is missed in between.
-While he waits there is no query and no tick: a child that settles is told of by its commit, here or
-over the bus, and once they seem to have settled the store is asked whether it is so. A store that
+A wait follows the children first and reads them then, so that nothing is missed in between. While
+it lasts there is no query and no tick: the commit of a child that settles is told here or over the
+bus, and once the children seem to have settled the store is asked whether they have. A store that
 is away for a moment is asked again.
 """
 
@@ -32,8 +32,12 @@ async def wait_for(
     seconds: float,
     any_of_them: bool = False,
 ) -> Sequence[FamilyMember] | None:
-    """How the children stand when all of them (or any) have settled, or the time is over; without
-    those that are no descendants: then nobody is waited for. None: the store never answered."""
+    """Wait until all of the children (or any) have settled, or the time is over; return how they
+    stand.
+
+    Children that are no descendants of `parent` are left out, and then nothing is waited for.
+    Return None if the store never answered.
+    """
     watch = _Watch(children, any_of_them)
     look = partial(retry_store, parent, "agents", partial(family.standing, parent, children))
     with ExitStack() as following:
@@ -52,7 +56,7 @@ async def wait_for(
 
 
 class _Watch:
-    """Who has settled, as far as the latest look and the news since its beginning tell."""
+    """The children that have settled, by the latest read and the news since it began."""
 
     def __init__(self, children: Sequence[ChatId], any_of_them: bool) -> None:
         self.found: Sequence[FamilyMember] | None = None

@@ -1,12 +1,19 @@
-"""What may run, what is asked about, what is denied. Pure.
+"""The consent that calls need: which run, which are denied, and about which a person is asked.
+Pure.
 
-The deployment's rules come first: of those that fit a tool, deny wins over ask, ask over allow.
-Where none fits it is the chat's policy that counts, or the deployment's usual one; tools that
-change nothing outside of the conversation are then asked about in no chat. What a person has
-allowed always is not asked again. In a chat whose policy is deny nobody is there to be asked.
+That a call waits for a decision, and what was decided, is kept with the stored chat (actors/law).
+Here it is decided what is asked.
 
-To start a server that a workspace names is to run a command of the workspace: it needs the consent
-that `execute` needs, and consent to one start holds for exactly what was shown.
+The deployment's rules come first: of those that match a tool, deny wins over ask, and ask over
+allow. Where none matches, the chat's policy counts, or the deployment's default policy. Under these
+no chat is asked about tools that change nothing outside of the conversation. What a person has
+allowed always is not asked again. In a chat whose policy is deny there is no person to be asked.
+
+Starting a server that a workspace names means running a command of the workspace. It needs the
+consent that `execute` needs, and consent to one start holds for exactly what was shown.
+
+A call that is refused anyway (its tool is not there, its arguments cannot be read or do not fit, it
+needs a step to itself) is not asked about: its refusal is its result.
 """
 
 import re
@@ -83,8 +90,8 @@ ConsentNeed = Literal["never", "by_policy", "always"]
 
 
 class ApprovableTool(Protocol):
-    """A tool, and whether it is a server's and not ours; which one's, if that is set up for all;
-    and what it starts, if it starts a server of the workspace."""
+    """A tool with the facts that decide about consent: whether it belongs to a server, to which one
+    if that is set up for all, and what it starts if it starts a server of the workspace."""
 
     @property
     def tool(self) -> ToolDefinition: ...
@@ -99,10 +106,11 @@ class ApprovableTool(Protocol):
 
 
 def approval_name(tool: ApprovableTool) -> str:
-    """The name by which people are asked about it, and by which what they allow is kept.
+    """Return the name by which people are asked about a tool, and by which their consent is kept.
 
-    What a workspace names in a file may be called like a tool of a server that is set up for all;
-    consent to the one is none to the other. The start of a server is known by its content.
+    A workspace may name its tools as it likes in a file, also like a tool of a server that is set
+    up for all. Consent to the one is no consent to the other. The start of a server is known by its
+    content.
     """
     if tool.start is not None:
         return f"{START}{tool.start.server}:{tool.start.digest}"
@@ -112,9 +120,12 @@ def approval_name(tool: ApprovableTool) -> str:
 
 @dataclass(frozen=True, slots=True)
 class ApprovalRule:
-    """For all tools whose names fit: `*` stands for anything. It denies and asks by either name of
-    a tool, its own and the one that it is known as; it allows by the latter alone. What is said of
-    `execute` is said of starts, too, and nothing else allows one."""
+    """A rule for all tools whose names match its pattern, in which `*` stands for anything.
+
+    It denies and asks by either name of a tool, its own and its approval name. It allows by the
+    latter alone. A rule about `execute` also holds for the start of a server, and no other rule
+    allows one.
+    """
 
     pattern: str
     policy: Policy
@@ -136,9 +147,11 @@ def _allowed_by(tool: ApprovableTool) -> Set[str]:
 
 
 def _restricted_by(tool: ApprovableTool) -> Set[str]:
-    """The names by which a rule denies a tool, or has people asked about it. A tool that starts a
-    server also has the name that it would have if that were neither too long nor taken: who writes
-    the file could otherwise name a server so that no rule fits."""
+    """Return the names by which a rule denies a tool, or has people asked about it.
+
+    A tool that starts a server also has the name that it would have if that were neither too long
+    nor taken. Otherwise the author of the file could name a server so that no rule matches.
+    """
     name = tool.tool.name
     if tool.start is None:
         return {approval_name(tool), name}
@@ -147,7 +160,10 @@ def _restricted_by(tool: ApprovableTool) -> Set[str]:
 
 
 def read_rules(text: str) -> tuple[ApprovalRule, ...]:
-    """`execute=ask, mcp:*=ask, read_file=allow`. ValueError says which one is none, and why."""
+    """Return the rules in a text such as `execute=ask, mcp:*=ask, read_file=allow`.
+
+    Raise ValueError with the part that is not a rule, and why.
+    """
     rules = [_rule(part.strip()) for part in text.split(",") if part.strip()]
     patterns = [rule.pattern for rule in rules]
     if twice := next((p for at, p in enumerate(patterns) if p in patterns[:at]), None):
@@ -169,14 +185,15 @@ def _rule(text: str) -> ApprovalRule:
 
 @dataclass(frozen=True, slots=True)
 class Consent:
-    """What holds for the calls of one chat."""
+    """The consent that holds for the calls of one chat."""
 
     policy: Policy = Policy.ALLOW
     rules: tuple[ApprovalRule, ...] = ()
     granted: Set[str] = frozenset()  # what a person has allowed for good, as it is known
 
     def to(self, tool: ApprovableTool, *, by_person: bool = False) -> Policy:
-        """`by_person`: somebody has allowed this very call."""
+        """Return what holds for a call of this tool. `by_person`: a person has allowed this very
+        call."""
         found = self._by_rule(tool) or self._by_policy(tool)
         if found is not Policy.ASK:
             return found
@@ -204,6 +221,8 @@ ALLOW_ALL = Consent()
 
 
 class Grants(Protocol):
+    """A port to what people have allowed always."""
+
     async def of(self, root: ChatId, chat: ChatId) -> Set[str]:
         """Return what is not asked about again, as it is known: what a person has allowed always in
         this family of chats, and the starts of servers that were allowed to this chat."""
@@ -220,7 +239,7 @@ NO_GRANTS = NoGrants()
 
 @dataclass(frozen=True, slots=True)
 class ApprovalSettings:
-    """How a deployment asks for consent."""
+    """A deployment's settings for consent."""
 
     grants: Grants = NO_GRANTS
     usual: Policy = Policy.ALLOW  # of chats that have no policy of their own
@@ -249,6 +268,8 @@ class OfferedTool(CheckableTool, ApprovableTool, Protocol):
 
 @dataclass(frozen=True, slots=True)
 class SortedCalls:
+    """The open calls of a step, sorted by what becomes of them."""
+
     run: tuple[ToolCallPart, ...]  # with what is refused or denied, which is answered there
     denied: Mapping[str, str]  # of these, by their ids: the words that the model is told
     asks: tuple[CallToApprove, ...]
@@ -257,6 +278,7 @@ class SortedCalls:
 def sort_calls(
     calls: Sequence[ToolCallPart], chat: Chat, tools: Mapping[str, OfferedTool], consent: Consent
 ) -> SortedCalls:
+    """Sort the open calls of a step into those that run, are denied, or wait for a person."""
     answered = refusals(calls, tools)
     allowed = {(one.tool_call_id, one.tool) for one in chat.approvals if not one.is_open}
     denied: dict[str, str] = {}
@@ -279,5 +301,5 @@ def sort_calls(
 
 
 def _shown(call: ToolCallPart, tool: ApprovableTool) -> JsonText:
-    """What a person decides about: the arguments; of a start, what would be run."""
+    """Return what a person decides about: a call's arguments, or what would be started."""
     return call.args or JsonText("{}") if tool.start is None else tool.start.shown

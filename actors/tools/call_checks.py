@@ -1,7 +1,11 @@
-"""What is wrong with the arguments of a call, in words that help the model to do better. Pure.
+"""Checks of calls before they run, in words that help the model to do better. Pure.
 
-A key that comes twice, or that differs from a declared one by its letters' case only, is refused:
+A key that comes twice, or differs from a declared one in upper and lower case only, is refused:
 whoever looked at the call before (a policy, a user) may have read the other value.
+
+A call that cannot be served is refused before a person is asked about it. The schema check covers
+what makes a call hopeless: arguments that are missing or of another type. Everything else that a
+schema can say, and all that it says of parts that it only refers to, is left to the tool.
 """
 
 import json
@@ -18,7 +22,7 @@ RESEND = "send the call again with well-formed arguments"
 
 
 def arguments_fault(args: str | None, schema: Mapping[str, Any]) -> str | None:
-    """The first thing that is wrong; None: they can be read, and in one way only."""
+    """Return the first thing that is wrong, or None if the arguments have one meaning only."""
     if not is_json(args):
         return f"the arguments are not valid JSON; {RESEND}"
     pairs = json.loads(args or "", object_pairs_hook=_Pairs)
@@ -138,7 +142,7 @@ class _Check:
     def _of_alternatives(
         self, value: Any, schema: Mapping[str, Any], path: str, depth: int
     ) -> Iterator[str]:
-        """What is wrong with it by the first alternative, if it fits none."""
+        """Yield what is wrong by the first alternative, if the value fits none of them."""
         for key in ("anyOf", "oneOf"):
             found = schema.get(key)
             if not isinstance(found, list):
@@ -168,7 +172,7 @@ def _items_with_schemas_of_their_own(schema: Mapping[str, Any]) -> int:
 
 
 def _types(said: object) -> list[str]:
-    """The types that are allowed; none, if one of them is unknown here."""
+    """Return the types that are allowed, or none if one of them is unknown here."""
     names = said if isinstance(said, list) else [said]
     known = [name for name in names if isinstance(name, str) and name in _TYPES]
     return known if len(known) == len(names) else []
@@ -199,7 +203,7 @@ def _named(path: str) -> str:
 
 
 class CheckableTool(Protocol):
-    """A tool, and what it wants of a call."""
+    """A tool, with what it requires of a call."""
 
     @property
     def tool(self) -> ToolDefinition: ...
@@ -214,6 +218,7 @@ class CheckableTool(Protocol):
 def refusals(
     calls: Sequence[ToolCallPart], tools: Mapping[str, CheckableTool]
 ) -> dict[ToolCallPart, str]:
+    """Return the calls of a step that are not run, each with the words that the model is told."""
     exclusive = [call for call in calls if call.name in tools and tools[call.name].exclusive]
     if exclusive and len(calls) > 1:
         names = ", ".join(dict.fromkeys(call.name for call in exclusive))

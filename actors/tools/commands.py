@@ -1,4 +1,4 @@
-"""Commands as models write them: what they mean, and what to tell their author. Pure."""
+"""Shell commands as models write them: what they mean, and advice to the model. Pure."""
 
 import re
 from dataclasses import dataclass
@@ -25,7 +25,7 @@ _LISTS_ONLY = re.compile(r"(?:^|\s)-[a-zA-Z]*l")
 
 
 def seconds_of(duration: str) -> float | None:
-    """Of "90s", "1m30s", "500ms"; None: it is no duration."""
+    """Return the seconds in a text such as "90s", "1m30s" or "500ms", or None if it is none."""
     text = duration.strip()
     if len(text) > DURATION_CHARACTERS_MAX or not _DURATION.fullmatch(text):
         return None
@@ -39,14 +39,14 @@ class ParsedCommand:
 
 
 def parse_command(command: str, *, background: bool) -> ParsedCommand:
-    """A command that ends with `&` is to run in the background, and we see to that ourselves."""
+    """Read a command. One that ends with `&` is to run in the background, which we do ourselves."""
     if background or not _BEHIND.search(command):
         return ParsedCommand(command, background)
     return ParsedCommand(_BEHIND.sub("", command).rstrip(), True)
 
 
 def advice(command: str) -> str:
-    """What would have served better; "": nothing."""
+    """Return what would have served better than this command, or "" if nothing would."""
     if command.lstrip().startswith("cat "):
         return "read_file shows a file with the numbers of its lines, and in pieces"
     search = _SEARCH.match(command)

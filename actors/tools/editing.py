@@ -1,8 +1,8 @@
-"""An edit of a text: where it fits, and what comes of it. Pure.
+"""Edits of files: where an edit fits, what comes of it, its diff, and why it fits nowhere. Pure.
 
-Three looks, and the first that finds something wins: the text as it is; line by line, whatever
-blanks stand at the ends of lines; line by line, whatever blanks stand around them. In the latter
-two LF and CRLF are the same, and what the caller did not mean to change stays as the file has it:
+Three searches are made, and the first that finds something wins: the text as it is; line by line,
+ignoring blanks at the ends of lines; line by line, ignoring blanks around them. In the latter two
+LF and CRLF are the same, and what the caller did not mean to change stays as the file has it:
 indents, blanks at the ends, line endings.
 """
 
@@ -23,7 +23,7 @@ class Edit:
 
 @dataclass(frozen=True, slots=True)
 class CannotEdit:
-    """Why, in words that help the model to do better."""
+    """The reason why an edit is not made, in words that help the model to do better."""
 
     says: str
 
@@ -48,7 +48,8 @@ _LINE_AND_END = re.compile(r"([^\n]*?)(\r\n|\n|\Z)", re.DOTALL)
 
 @dataclass(frozen=True, slots=True)
 class TextLine:
-    """`lead` and `trail` are the blanks around `body`; `ending` is "" for a last line without."""
+    """A line of text. `lead` and `trail` are the blanks around `body`; `ending` is "" for a last
+    line without one."""
 
     lead: str
     body: str
@@ -111,7 +112,7 @@ def _same_but_for_blanks(ours: TextLine, theirs: TextLine) -> bool:
 
 
 def _places(file: Sequence[TextLine], old: Sequence[TextLine], same: _Same) -> list[int]:
-    """Where the lines of `old` begin in the file; places do not overlap."""
+    """Return where the lines of `old` begin in the file. Places do not overlap."""
     if all(line.is_blank for line in old):
         return []  # blanks fit everywhere
     places, at = [], 0
@@ -145,7 +146,7 @@ def _rewritten(
 
 @dataclass(frozen=True, slots=True)
 class _Style:
-    """How the file writes, and how its editor does."""
+    """The style in which the file is written, and that of the edit."""
 
     ending: str
     file_unit: str | None
@@ -155,7 +156,7 @@ class _Style:
 def _written(
     found: Sequence[TextLine], old: Sequence[TextLine], new: Sequence[TextLine], style: _Style
 ) -> str:
-    """The new lines in the place of those that were found, in the file's own style."""
+    """Return the new lines in the place of those that were found, in the file's own style."""
     lines: list[TextLine] = []
     for line, partner in zip(new, _partners(old, new), strict=True):
         if partner is None:
@@ -166,8 +167,10 @@ def _written(
 
 
 def _partners(old: Sequence[TextLine], new: Sequence[TextLine]) -> list[int | None]:
-    """Of each new line the old one that it stands for: from both ends the same, and between them
-    one for one. What is over is inserted."""
+    """Return for each new line the old line that it replaces, or None for a line that is inserted.
+
+    Equal lines at both ends are paired with each other, and those between them one for one.
+    """
     ahead = _common(old, new)
     behind = _common(old[ahead:][::-1], new[ahead:][::-1])
     paired = min(len(old), len(new)) - behind
@@ -188,7 +191,7 @@ def _common(old: Sequence[TextLine], new: Sequence[TextLine]) -> int:
 
 
 def _kept(found: TextLine, old: TextLine, new: TextLine, style: _Style) -> TextLine:
-    """What the editor left as it was stays as the file has it."""
+    """Return a line in which all that the edit leaves alone stays as the file has it."""
     return TextLine(
         found.lead if old.lead == new.lead else new.lead,
         new.body,
@@ -212,8 +215,11 @@ def _inserted(
 
 
 def _translated(line: TextLine, found: TextLine, old: TextLine, style: _Style) -> str | None:
-    """The level that the editor gave the line, in the file's own indents. Editors may leave out
-    the indent that all they write has in common. None: there is no telling."""
+    """Return the indent of an inserted line at the level that the edit gave it, in the file's
+    units.
+
+    Models may leave out the indent that all of their lines share. None: the level cannot be told.
+    """
     ours, theirs = style.file_unit, style.editor_unit
     if ours is None or theirs is None:
         return None
@@ -228,8 +234,8 @@ def _last(
     new: Sequence[TextLine],
     style: _Style,
 ) -> str:
-    """The last line. Whether it ends as the file does is for the editor to say: if what he
-    replaces and what he writes differ in that, he meant it."""
+    """Return the last line. It ends with a line ending as the file does, unless the old and the new
+    text of the edit differ in that."""
     was_ended, is_ended = bool(old[-1].ending), bool(new and new[-1].ending)
     ending = found[-1].ending
     if was_ended and not is_ended:
@@ -240,7 +246,7 @@ def _last(
 
 
 def lines_of(text: str) -> list[TextLine]:
-    """A text that ends in a line's end has no line behind it."""
+    """Split a text into lines. A text that ends with a line ending has no line behind it."""
     found = [_line(match[1], match[2]) for match in _LINE_AND_END.finditer(text)]
     while found and not str(found[-1]):
         found.pop()
@@ -254,13 +260,13 @@ def _line(text: str, ending: str) -> TextLine:
 
 
 def dominant_ending(text: str) -> str:
-    """CRLF only where it is the more frequent one."""
+    """Return the more frequent line ending: CRLF only where there are more of it."""
     crlf = text.count("\r\n")
     return "\r\n" if crlf > text.count("\n") - crlf else "\n"
 
 
 def only_ending(text: str) -> str | None:
-    """The one that all lines inside the text end with; None: there is none, or more than one."""
+    """Return the ending that all lines inside the text have; None: they have none, or several."""
     inside = text[:-1].removesuffix("\r") if text.endswith("\n") else text
     crlf = inside.count("\r\n")
     lf = inside.count("\n") - crlf
@@ -274,7 +280,8 @@ def with_ending(text: str, ending: str) -> str:
 
 
 def indent_unit(lines: Sequence[TextLine]) -> str | None:
-    """A tab, or as many blanks as all indents are multiples of; None: mixed, or none at all."""
+    """Return a tab, or as many blanks as all indents are multiples of; None if mixed, or without
+    any."""
     leads = [line.lead for line in lines if line.lead and not line.is_blank]
     if not leads:
         return None
@@ -290,7 +297,7 @@ LINES_MAX = 5  # whose numbers one hint names
 
 
 def edit_hint(content: str, old: str, new: str) -> str:
-    """What to look at, as the end of a sentence; "" if nothing comes to mind."""
+    """Return what to look at, as the end of a sentence, or "" if nothing is known."""
     lines = content.splitlines()
     found = list(islice(_miscounted(lines, old.splitlines()), HINTS_MAX))
     if found:
@@ -304,7 +311,7 @@ def edit_hint(content: str, old: str, new: str) -> str:
 
 
 def _miscounted(lines: list[str], wanted: list[str]) -> Iterator[str]:
-    """Lines that differ in nothing but how often one character is repeated."""
+    """Yield the lines that differ only in how often one character is repeated."""
     runs = [_runs(line) for line in lines]
     for line in wanted:
         ours = _runs(line.strip())
@@ -349,7 +356,7 @@ _LINE = re.compile(r"[^\n]*\n|[^\n]+")
 
 
 def apply_edits(content: str, edits: Sequence[Edit]) -> str | CannotEdit:
-    """One after the other, each on what the one before has left."""
+    """Apply the edits one after the other, each to what the one before has left."""
     for index, edit in enumerate(edits):
         changed = apply_edit(content, edit)
         if isinstance(changed, CannotEdit):
@@ -359,7 +366,7 @@ def apply_edits(content: str, edits: Sequence[Edit]) -> str | CannotEdit:
 
 
 def diff(path: str, old: str, new: str) -> str:
-    """As a unified diff with three lines around each change."""
+    """Return a unified diff with three lines around each change."""
     before, after = _LINE.findall(old), _LINE.findall(new)
     if min(_changed(before, after)) > COMPARED_LINES_MAX:
         return f"--- {path}\n+++ {path}\n… too many changes to show …\n"
@@ -370,7 +377,7 @@ def diff(path: str, old: str, new: str) -> str:
 
 
 def _changed(before: Sequence[str], after: Sequence[str]) -> tuple[int, int]:
-    """How many lines stand between what both begin with and what both end with."""
+    """Return how many lines stand between the common beginning and the common end of both texts."""
     ahead = _common_lines(before, after)
     behind = _common_lines(before[ahead:][::-1], after[ahead:][::-1])
     return len(before) - ahead - behind, len(after) - ahead - behind

@@ -1,7 +1,7 @@
-"""Which of the built-in tools a chat has, by what kind of chat it is. Pure: one table.
+"""The built-in tools of a chat, by the kind of the chat: one table. Pure.
 
 Whether there is anything behind a tool (a skill to read, an advisor to ask, a desktop) is another
-question, asked by whoever offers it.
+question, which is asked by the source that offers it.
 """
 
 from collections.abc import Mapping
@@ -12,7 +12,7 @@ from actors.law.chat import Chat
 
 
 class ChatKind(Enum):
-    """Of a chat, as far as its tools are concerned."""
+    """The kind of a chat, as far as its tools are concerned."""
 
     ROOT = "root"
     ROOT_PLAN = "root, planning"
@@ -62,7 +62,7 @@ KINDS_BY_TOOL: Mapping[str, frozenset[ChatKind]] = MappingProxyType(
 
 
 def kind_of(chat: Chat) -> ChatKind:
-    """A chat that explores does so whether its parent plans or not."""
+    """Return a chat's kind. A chat that explores does so whether its parent plans or not."""
     if chat.mode:
         return _OF_MODE[chat.mode]
     if chat.is_root:
@@ -71,20 +71,17 @@ def kind_of(chat: Chat) -> ChatKind:
 
 
 def is_allowed(name: str, kind: ChatKind) -> bool:
-    """Return whether a chat of this kind may have the tool of this name, which runs here.
-
-    A tool without a row in `KINDS_BY_TOOL` is for root chats that neither plan nor explore.
-    """
+    """Return whether a chat of this kind may have the built-in tool of this name."""
     return kind in KINDS_BY_TOOL.get(name, _ROOT)
 
 
 def may_use_others(kind: ChatKind) -> bool:
-    """Whether tools that the client executes are offered."""
+    """Return whether a chat of this kind is offered the tools that its client executes."""
     return kind is ChatKind.ROOT
 
 
 def may_use_workspace_servers(kind: ChatKind) -> bool:
-    """Whether tools of servers are offered that the chat's workspace names."""
+    """Return whether such a chat is offered the tools of servers that its workspace names."""
     return kind in _SIGNALS
 
 
@@ -94,6 +91,6 @@ def may_use_plugin_tool(kind: ChatKind, *, only_reads: bool) -> bool:
 
 
 def may_search(chat: Chat) -> bool:
-    """Whether its model may use the provider's own search. A child that looks around may."""
+    """Return whether a chat's model may use the provider's search; a child that explores may."""
     looks_alone = bool(chat.mode) and chat.is_root
     return not looks_alone and kind_of(chat) not in (ChatKind.ROOT_PLAN, ChatKind.CHILD_PLAN)

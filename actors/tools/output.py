@@ -1,6 +1,8 @@
-"""What a command has written: its beginning, its end, and how much is left out. Pure.
+"""Output within its bounds: results of tools, what commands write, lines of files. Pure.
 
-However much a command says, no more is kept than both ends.
+A result fits its share of the model's window. A command's output keeps its beginning and its end,
+however much it writes. Of a cut result two thirds are the beginning and a third is the end: a log
+ends with what went wrong. A text exactly at its budget is left alone.
 """
 
 from codecs import getincrementaldecoder
@@ -14,6 +16,8 @@ CUT = "… [the line goes on]"
 
 @dataclass(frozen=True, slots=True)
 class OutputExcerpt:
+    """The two ends of what a command has written, and how much is left out."""
+
     text: str
     original_bytes: int
     retained_bytes: int
@@ -24,6 +28,8 @@ class OutputExcerpt:
 
 
 class CommandOutput:
+    """The output of a command, of which both ends are kept."""
+
     def __init__(self) -> None:
         self._head = bytearray()
         self._tail = bytearray()
@@ -59,7 +65,7 @@ def _line(line: bytes) -> str:
 
 
 def decoded_start(data: bytes) -> str:
-    """Of a longer text: a character that goes on behind it is left out."""
+    """Decode the start of a longer text, without the character that is cut at its end."""
     return getincrementaldecoder("utf-8")("replace").decode(data)
 
 
@@ -70,13 +76,15 @@ SHOWN_BYTES_MAX = 32_768  # of one reading; more are refused
 
 @dataclass(frozen=True, slots=True)
 class NumberedLines:
+    """Lines of a file as a model reads them, with their numbers."""
+
     content: str
     total: int
     read: int
 
 
 def number_lines(content: bytes, *, offset: int, limit: int) -> NumberedLines | str:
-    """`offset` counts from 1. A text: why there is nothing to show."""
+    """Number the lines from `offset`, counted from 1, or return why there is nothing to show."""
     if not content:
         return NumberedLines("", 0, 0)
     lines = content.split(b"\n")
@@ -111,14 +119,14 @@ TINY = 512  # a budget that has no room for both ends and words between them
 
 
 def result_bytes_max(context_limit: int | None) -> int:
-    """Bytes that one result may have."""
+    """Return how many bytes one result may have."""
     if not context_limit or context_limit < 0:
         return BUDGET_UNKNOWN
     return max(BUDGET_MIN, context_limit // SHARE * BYTES_PER_TOKEN)
 
 
 def truncate(text: str, bytes_max: int) -> str:
-    """`text` in at most `bytes_max` bytes of UTF-8; no character is cut in two."""
+    """Return `text` in at most `bytes_max` bytes of UTF-8, with no character cut in two."""
     data = text.encode("utf-8", "replace")
     if len(data) <= bytes_max:
         return text
@@ -133,5 +141,5 @@ def truncate(text: str, bytes_max: int) -> str:
 
 
 def _whole(data: bytes) -> str:
-    """Without the halves of characters at its ends."""
+    """Decode text without the halves of characters at its ends."""
     return data.decode("utf-8", "ignore")

@@ -1,4 +1,4 @@
-"""Where the plan of a chat is written, and what may not be written elsewhere. Pure."""
+"""The plan of a chat: where it is written, and what has to be in it. Pure."""
 
 from posixpath import basename, dirname, isabs, normpath
 
@@ -14,8 +14,10 @@ def plan_path(home: str, chat: ChatId) -> str:
 
 
 def write_refusal(path: str, home: str, chat: Chat) -> str | None:
-    """Why this chat does not write there; None: as far as plans are concerned, it may. Chats of a
-    family work in one place, so that each has a plan of its own."""
+    """Return why this chat may not write to this path, or None if plans do not forbid it.
+
+    Chats of a family work in one place, so each of them has a plan of its own.
+    """
     own = plan_path(home, chat.id)
     if chat.is_planning and chat.is_root:
         if path == own:
@@ -35,12 +37,12 @@ SUFFIX = ".md"
 
 
 def plan_name(chat: Chat) -> str:
-    """Of the file that a plan is kept as."""
+    """Return the name of the file that a plan is kept as."""
     return f"PLAN-{chat.id}{SUFFIX}"
 
 
 def plan_path_fault(path: str, place: str) -> str | None:
-    """Why the file at `path` is not the plan of a chat whose plan stands at `place`."""
+    """Return why the file at `path` is not the plan of a chat whose plan stands at `place`."""
     if path != place:
         return f"path: the plan of this chat stands at {place}; write it there, then propose it"
     if not path.endswith(SUFFIX):
@@ -49,7 +51,7 @@ def plan_path_fault(path: str, place: str) -> str | None:
 
 
 def read_plan(content: bytes) -> tuple[str, str | None]:
-    """The text of a plan, and what is wrong with it."""
+    """Return the text of a plan, and what is wrong with it."""
     if len(content) > PLAN_BYTES_MAX:
         fact = f"the plan has more than {PLAN_BYTES_MAX} bytes"
         return "", f"{fact}; keep what decides, and refer to files for the rest"

@@ -1,8 +1,8 @@
-"""Which templates to show first, and whether one of them is the one to take. Pure.
+"""The order in which templates are shown, and whether one of them is recommended. Pure.
 
-What was asked for by name comes first; among equals, what this user has worked with lately, and
-then what others work with. One is recommended if it is the only one, the only one that fits best
-what was asked for, or clearly the one that the user is used to.
+Templates that match the search by name come first. Among equals those count that this user has
+worked with lately, and then those that others work with. One is recommended if it is the only one,
+the only one that matches best, or clearly the one that the user is used to.
 """
 
 import re
@@ -23,7 +23,7 @@ _IGNORED = re.compile(r"[\s_-]+")
 
 @dataclass(frozen=True, slots=True)
 class TemplateUse:
-    """Of one template, lately."""
+    """Counts of the recent use of one template."""
 
     developers: int = 0  # of all users
     own: int = 0  # workspaces of this user
@@ -73,7 +73,7 @@ def _recommended(order: Sequence[TemplateCandidate], wanted: str) -> str | None:
 
 
 def _tier(candidate: TemplateCandidate, wanted: str) -> int:
-    """How well it fits; 0: not at all, or nothing was asked for."""
+    """Return how well a template matches the search; 0 if it does not, or if there is no search."""
     if not wanted:
         return 0
     names = [_plain(candidate.id), _plain(candidate.display_name)]

@@ -1,4 +1,4 @@
-"""What tools ask of the place where a chat works, said as protocols. Adapters implement these.
+"""The ports through which tools reach the workspace of a chat. Adapters implement these.
 
 What cannot be done comes back as `WorkspaceRefusal`, in words for the model. What is raised is a
 bug. All paths are absolute and lie in the workspace.
@@ -18,14 +18,14 @@ from actors.tools.output import OutputExcerpt
 
 @dataclass(frozen=True, slots=True)
 class WorkspaceRefusal:
-    """Why not, and what to do about it."""
+    """The reason why something cannot be done, and what to do about it."""
 
     says: str
 
 
 @dataclass(frozen=True, slots=True)
 class DirectoryEntry:
-    """What a directory holds."""
+    """A file or folder in a directory."""
 
     name: str
     is_directory: bool
@@ -33,26 +33,27 @@ class DirectoryEntry:
 
 
 class WorkspaceFiles(Protocol):
-    """Of one workspace. Symbolic links are followed as long as they do not lead out of it."""
+    """The files of one workspace. Symbolic links are followed as long as they do not lead out of
+    it."""
 
     async def read(self, path: str, *, bytes_max: int) -> bytes | WorkspaceRefusal:
-        """The whole file; one that is larger is refused."""
+        """Return the whole file, or refuse one that is larger."""
         ...
 
     async def write(self, path: str, content: bytes) -> WorkspaceRefusal | None:
-        """Put it there as a whole, with the directories above it. An old file keeps its mode."""
+        """Write the whole file, and make the directories above it. An old file keeps its mode."""
         ...
 
     async def edit(self, files: Sequence[FileEdits]) -> Sequence[EditedFile] | WorkspaceRefusal:
-        """All of them or none, but for a disk that fails between two."""
+        """Edit all of the files or none, unless a disk fails between two."""
         ...
 
     async def resolve(self, path: str) -> str | WorkspaceRefusal:
-        """Without symbolic links, as far as the path exists."""
+        """Return the path without symbolic links, as far as it exists."""
         ...
 
     async def entries(self, path: str) -> Sequence[DirectoryEntry] | WorkspaceRefusal:
-        """Directories first, then by name."""
+        """List a directory: folders first, then by name."""
         ...
 
 
@@ -96,26 +97,26 @@ class NotStarted:
 
 
 class Processes(Protocol):
-    """Of one chat in one workspace: nobody sees those of another. They outlive a turn."""
+    """The processes of one chat in one workspace, which no other chat sees. They outlive a turn."""
 
     async def start(self, command: Command) -> Process | NotStarted | WorkspaceRefusal: ...
 
     async def wait(self, id: str, seconds: float) -> Process | WorkspaceRefusal:
-        """Until it has ended, but not for longer."""
+        """Wait until the process has ended, but not for longer than that."""
         ...
 
     async def all(self) -> Sequence[Process]:
-        """Those that run first, then the newest first."""
+        """Return the processes: those that run first, then the newest first."""
         ...
 
     async def signal(self, id: str, signal: Signal) -> WorkspaceRefusal | None:
-        """To the process and to all that it has started."""
+        """Send a signal to the process and to all that it has started."""
         ...
 
 
 @dataclass(frozen=True, slots=True)
 class ChatWorkspace:
-    """As one chat sees it."""
+    """A workspace as one chat sees it."""
 
     id: UUID
     name: str
@@ -126,5 +127,5 @@ class ChatWorkspace:
 
 class ChatWorkspaces(Protocol):
     async def of(self, chat: Chat) -> ChatWorkspace | WorkspaceRefusal:
-        """The chat's own, or that of the chat that its family began with."""
+        """Return the chat's own workspace, or that of the chat that its family began with."""
         ...

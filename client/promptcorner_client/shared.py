@@ -18,7 +18,12 @@ def delay_seconds(
     spread: float = 0.0,
     chance: float = 0.0,
 ) -> float:
-    """Seconds before `attempt` (1, 2, …). `chance` in 0..1 takes off up to `spread` of them."""
+    """Return the seconds to wait before try number `attempt` (1, 2, …).
+
+    The wait doubles from `first_seconds` up to `cap_seconds`. `chance`, a random number in 0..1
+    that the caller draws, takes off up to the share `spread` of it, so that many who wait do not
+    all come back at once.
+    """
     assert attempt >= 1, f"attempts are counted from 1, not {attempt}"
     assert first_seconds >= 0, "a wait is never negative"
     assert 0 <= spread <= 1, "spread is a share of the delay"
@@ -86,12 +91,12 @@ MARKER_ROOM = 256  # bytes that are kept free for the words about what is missin
 
 
 def _whole(data: bytes) -> str:
-    """Without the halves of characters at its ends."""
+    """Decode text without the halves of characters at its ends."""
     return data.decode("utf-8", "ignore")
 
 
 def truncate(text: str, bytes_max: int) -> str:
-    """`text` in at most `bytes_max` bytes of UTF-8; no character is cut in two."""
+    """Return `text` in at most `bytes_max` bytes of UTF-8, with no character cut in two."""
     data = text.encode("utf-8", "replace")
     if len(data) <= bytes_max:
         return text
