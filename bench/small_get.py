@@ -21,7 +21,7 @@ import h11
 import trio
 
 from actors.law.ids import UserId
-from adapters.chats.routes.later import Later
+from adapters.chats.routes.not_implemented import Later
 from adapters.http.door import Door
 from adapters.http.endpoints import Call, Endpoint, HttpResponse, json_response
 from adapters.http.host.server import HttpServer

@@ -51,18 +51,12 @@ class Admission:
 
     async def to_update(self, call: Call) -> VisibleChat:
         """Return the chat of the path, if it is the caller's own. An admin gets any."""
-        found = await self.to_read(call)
-        if not (found.by_owner or call.user.is_admin):
-            raise not_found()
-        return found
+        return checked_to_update(call, await self.to_read(call))
 
     async def as_owner(self, call: Call) -> VisibleChat:
         """Return the chat of the path, if it is the caller's own: not even admins speak in other
         people's names."""
-        found = await self.to_update(call)
-        if not found.by_owner:
-            raise forbidden("only the owner of the chat may do this")
-        return found
+        return checked_as_owner(call, await self.to_read(call))
 
     async def without_access(
         self, watching: Set[tuple[ChatId, UserId]]
@@ -79,14 +73,31 @@ class Admission:
 
     async def visible(self, caller: Caller, chat: ChatId) -> VisibleChat:
         """Return the chat as this caller may see it. Refused as not found if they may not."""
-        asked = {
+        async with self._pool.connection() as connection:
+            found = await connection.execute(SQL["admit"], self.question(caller, chat))
+        if not found:
+            raise not_found()
+        return VisibleChat.of(found[0])
+
+    def question(self, caller: Caller, chat: ChatId) -> dict[str, object]:
+        """Return the parameters of statements that say who gets at a chat."""
+        return {
             "chat": chat,
             "caller": caller.id,
             "is_admin": caller.is_admin,
             "sharing": self._sharing,
         }
-        async with self._pool.connection() as connection:
-            found = await connection.execute(SQL["admit"], asked)
-        if not found:
-            raise not_found()
-        return VisibleChat.of(found[0])
+
+
+def checked_to_update(call: Call, chat: VisibleChat) -> VisibleChat:
+    """Return the chat if the caller may update it. Refused as not found if they may not."""
+    if not (chat.by_owner or call.user.is_admin):
+        raise not_found()
+    return chat
+
+
+def checked_as_owner(call: Call, chat: VisibleChat) -> VisibleChat:
+    """Return the chat if it is the caller's own."""
+    if not checked_to_update(call, chat).by_owner:
+        raise forbidden("only the owner of the chat may do this")
+    return chat

@@ -8,18 +8,19 @@ coalesce(c.root_id, c.id)
 -- Whether the caller of the statement `admit` owns it.
 c.owner_id = %(caller)s
 
+-- part: admitted
+-- Whether this caller may see chat `c`. What is shared is a whole family, by its root; the only
+-- group there is holds all users.
+(%(is_admin)s::boolean
+ OR c.owner_id = %(caller)s
+ OR (%(sharing)s::boolean
+     AND EXISTS (SELECT FROM chat_readers r
+                  WHERE r.chat_id = coalesce(c.root_id, c.id)
+                    AND (r.subject_id = %(caller)s OR r.is_group))))
+
 -- name: admit
--- The chat, if this caller may see it. What is shared is a whole family, by its root; the only
--- group there is holds everybody.
-SELECT {c.VisibleChat}
-  FROM chats c
- WHERE c.id = %(chat)s
-   AND (%(is_admin)s::boolean
-        OR c.owner_id = %(caller)s
-        OR (%(sharing)s::boolean
-            AND EXISTS (SELECT FROM chat_readers r
-                         WHERE r.chat_id = coalesce(c.root_id, c.id)
-                           AND (r.subject_id = %(caller)s OR r.is_group))));
+-- The chat, if this caller may see it.
+SELECT {c.VisibleChat} FROM chats c WHERE c.id = %(chat)s AND {admitted};
 
 -- name: without_access
 -- Of these watchers, a chat and a user each, those who may see the chat no more.

@@ -1,7 +1,7 @@
-"""What a client says → the parts of a message: checked, trimmed, its files looked up.
+"""The content of a request made into the parts of a message: checked, trimmed, its files looked up.
 
-The same for a new chat, a message, an edit and a queued message. What is refused is named by its
-place: `content[2].text …`.
+A new chat, a message, an edit and a queued message do it alike. A refusal names the place of what
+is wrong: `content[2].text …`.
 """
 
 from collections.abc import Mapping, Sequence
@@ -11,8 +11,8 @@ from uuid import UUID
 from actors.law.ids import FileId, ModelConfigId
 from actors.law.parts.message import FilePart, FileReferencePart, Part, TextPart
 from adapters.chats.files.store import FileReader, FileStore
-from adapters.chats.shelved import FileInfo
-from adapters.chats.wire.content import ChatInputPart
+from adapters.chats.overview_rows import FileInfo
+from adapters.chats.wire.sending import ChatInputPart
 from adapters.http.endpoints import Caller
 from adapters.http.files import ACCEPTED
 from adapters.http.refusals import HttpError, Validation
@@ -24,7 +24,7 @@ FoundFiles = Mapping[FileId, FileInfo]
 async def parts_of(
     content: Sequence[ChatInputPart] | None, caller: Caller, *, files: FileStore
 ) -> tuple[Part, ...]:
-    """The message that `content` makes. Refused if it makes none."""
+    """Return the parts of the message that `content` makes. Refused if it makes none."""
     if not content:
         validation = Validation("content", "must hold at least one part")
         raise HttpError(400, "Content is required.", validations=(validation,))
@@ -34,7 +34,7 @@ async def parts_of(
 
 
 def choice_or_refusal(answer: ModelChoice | NoChoice) -> ModelChoice:
-    """The model and effort of a message. Refused if there are none."""
+    """Return the model and effort of a message. Refused if there is no model to ask."""
     if isinstance(answer, ModelChoice):
         return answer
     raise choice_refused(answer)
@@ -52,7 +52,7 @@ def choice_refused(answer: NoChoice) -> HttpError:
 
 
 def model_id(said: UUID | None) -> ModelConfigId | None:
-    """Which model a message names: some clients say nil where they mean none."""
+    """Return the model that a message names: some clients send nil where they mean none."""
     return ModelConfigId(said) if said is not None and said.int else None
 
 

@@ -24,18 +24,16 @@ from adapters.access.admission import Admission
 from adapters.access.changes import ChatSender
 from adapters.chats.files.routes import Files
 from adapters.chats.files.store import FileStore
+from adapters.chats.overviews import OverviewStore, PinStore
+from adapters.chats.request_repeats import Receipts, RequestRepeats
 from adapters.chats.routes.chat_list import ChatList
 from adapters.chats.routes.chats import Chats as ChatRoutes
-from adapters.chats.routes.later import Later
 from adapters.chats.routes.messages import Messages
+from adapters.chats.routes.not_implemented import Later
 from adapters.chats.routes.queue import Queue
 from adapters.chats.routes.sharing import Sharing
 from adapters.chats.routes.titles import Titles
 from adapters.chats.routes.turns import Turns
-from adapters.chats.shelf.pins import Pins
-from adapters.chats.shelf.receipts import Receipts
-from adapters.chats.shelf.repeating import RequestRepeats
-from adapters.chats.shelf.shelf import OverviewStore
 from adapters.chats.streams.wiring import StreamParts, open_streaming
 from adapters.daemon.chat_wiring import ChatServices
 from adapters.daemon.metrics.figures import CapacityMetrics
@@ -274,7 +272,7 @@ def chat_routes(deps: RouteDeps) -> Sequence[Routes]:
     about = ChatRoutes(
         admission,
         shelf,
-        pins=Pins(pool),
+        pins=PinStore(pool),
         ledger=ledger,
         sending=sending,
         supervisor=chats.supervisor,
@@ -302,7 +300,7 @@ def chat_routes(deps: RouteDeps) -> Sequence[Routes]:
             servers=chats.mcp.registry,
         ),
         Queue(admission, ledger, sending=sending, files=files, catalogue=catalogue),
-        Turns(admission, sending, shelf=shelf, organization=organization),
+        Turns(admission, sending, overviews=shelf, organization=organization),
         Approvals(admission, consents, sending=sending),
         Titles(
             admission,

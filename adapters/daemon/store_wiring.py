@@ -11,8 +11,8 @@ import trio
 from actors.law.store.hints import Hint
 from actors.streams.previews import RETENTION_SECONDS, Previews
 from adapters.chats.files.store import PromptFiles
-from adapters.chats.shelf.receipts import Receipts
-from adapters.chats.titles import Titles
+from adapters.chats.request_repeats import Receipts
+from adapters.chats.upkeep_stores import Titles
 from adapters.postgres.bus import Switchboard
 from adapters.postgres.committing import WRITERS, Committer
 from adapters.postgres.driver.faults import DatabaseFault

@@ -13,9 +13,17 @@
                                      WHERE r.chat_id = coalesce(c.root_id, c.id)
                                        AND (r.subject_id = %(caller)s OR r.is_group))))))
 
+-- column: SummedFile.sha256
+-- Of its content `c`.
+c.sha256
+
+-- column: OpenedFile.bytes
+-- Its content `c`.
+c.bytes
+
 -- name: find_files
 -- Those of `wanted` that are there and that the caller may see, without what is in them.
-SELECT f.id, f.owner_id, f.name, f.media_type, f.size_bytes, f.created_at
+SELECT {f.FileInfo}
   FROM files f
  WHERE f.id = ANY(%(wanted)s) AND (%(is_admin)s::boolean OR {file_reached});
 
@@ -57,20 +65,20 @@ SELECT had.has_it OR EXISTS (SELECT FROM added) FROM had;
 
 -- name: file_summed
 -- A file that the caller may see, with the sum of its content.
-SELECT f.id, f.owner_id, f.name, f.media_type, f.size_bytes, f.created_at, c.sha256
+SELECT {f.SummedFile}
   FROM files f JOIN file_contents c ON c.file_id = f.id
  WHERE f.id = %(id)s AND (%(is_admin)s::boolean OR {file_reached});
 
 -- name: file_opened
 -- A file that the caller may see, with its content.
-SELECT f.id, f.owner_id, f.name, f.media_type, f.size_bytes, f.created_at, c.bytes
+SELECT {f.OpenedFile}
   FROM files f JOIN file_contents c ON c.file_id = f.id
  WHERE f.id = %(id)s AND (%(is_admin)s::boolean OR {file_reached});
 
 -- name: file_linked
 -- A file with its content, for a user of whom only the id is known: if he may still come in, and
 -- still see it.
-SELECT f.id, f.owner_id, f.name, f.media_type, f.size_bytes, f.created_at, c.bytes
+SELECT {f.OpenedFile}
   FROM files f
   JOIN file_contents c ON c.file_id = f.id
   JOIN users u ON u.id = %(caller)s AND u.deleted_at IS NULL AND u.status <> 'suspended'

@@ -1,4 +1,8 @@
-"""Files for chats: brought, fetched, and linked to for those who have no session."""
+"""The routes of files: uploaded, downloaded, and linked to for programs that have no session.
+
+A link says for whom, which file and until when, and is signed. Its token says nothing that its
+holder could change: one that does not verify is no token.
+"""
 
 import hmac
 from base64 import urlsafe_b64decode, urlsafe_b64encode
@@ -40,8 +44,57 @@ _SHOWN = ACCEPTED - {"application/pdf"}
 _KEPT = "private, max-age=31536000, immutable"
 _NOT_KEPT = "no-store"
 
+LINK_SECONDS = 300  # that a link is good for
+
+_ID_BYTES, _TIME_BYTES, _SEAL_BYTES = 16, 8, 32
+_TOKEN_CHARACTERS = 76  # of all tokens; anything else is not even decoded
+
+
+class UploadChatFileResponse(msgspec.Struct, frozen=True):
+    id: UUID
+
+
+class ChatFileDownloadURL(msgspec.Struct, frozen=True):
+    url: str
+    expires_at: datetime
+    sha256: str
+    size_bytes: int
+    name: str
+    mime_type: str
+
+
+class FileLinks:
+    """Links to files, made and checked with a secret key. Pure."""
+
+    def __init__(self, key: bytes) -> None:
+        self._key = key
+
+    def token(self, file: FileId, user: UserId, *, until: datetime) -> str:
+        """Return the token of a link. `until` is exact to the second; a fraction is cut off."""
+        content = user.bytes + int(until.timestamp()).to_bytes(_TIME_BYTES, "big")
+        return urlsafe_b64encode(content + self._seal(file, content)).decode()
+
+    def user_of(self, token: str, file: FileId, *, now: datetime) -> UserId | None:
+        """Return the user for whom a token was made, if it is for this file and still good."""
+        if len(token) != _TOKEN_CHARACTERS:
+            return None
+        try:
+            whole = urlsafe_b64decode(token)
+        except (Error, ValueError):
+            return None
+        said, seal = whole[:-_SEAL_BYTES], whole[-_SEAL_BYTES:]
+        if not hmac.compare_digest(seal, self._seal(file, said)):
+            return None
+        until = datetime.fromtimestamp(int.from_bytes(said[_ID_BYTES:], "big"), UTC)
+        return UserId(UUID(bytes=said[:_ID_BYTES])) if now < until else None
+
+    def _seal(self, file: FileId, said: bytes) -> bytes:
+        return hmac.digest(self._key, b"file" + file.bytes + said, "sha256")
+
 
 class Files:
+    """Handlers of files."""
+
     def __init__(
         self,
         shelf: FileStore,
@@ -105,8 +158,8 @@ class Files:
         if not name:
             raise _unusable("Content-Disposition", 'say: attachment; filename="NAME"')
         declared = call.headers.get("content-type", UNKNOWN)
-        # Megabytes are looked at in a thread: everybody else goes on meanwhile.
-        media_type, digest = await read(LOOKS, partial(_seen, declared, name, call.body))
+        # Megabytes are looked at in a thread: other requests go on meanwhile.
+        media_type, digest = await read(LOOKS, partial(_examine, declared, name, call.body))
         if not isinstance(media_type, str):
             raise _unusable("Content-Type", str(media_type))
         file = FileId(uuid4())
@@ -115,13 +168,13 @@ class Files:
         return json_response(201, UploadChatFileResponse(file))
 
     async def download(self, call: Call) -> HttpResponse:
-        opened = await self._shelf.opened(_seer(call), FileId(call.uuid("file")))
-        return _handed_over(opened, cache=_KEPT)
+        opened = await self._shelf.opened(_reader(call), FileId(call.uuid("file")))
+        return _file_response(opened, cache=_KEPT)
 
     async def link(self, call: Call) -> HttpResponse:
         file = FileId(call.uuid("file"))
         url = call.link(f"{FILES}/{file}/download")
-        summed = await self._shelf.summed(_seer(call), file)
+        summed = await self._shelf.summed(_reader(call), file)
         if summed is None:
             raise not_found()
         until = self._clock().replace(microsecond=0) + timedelta(seconds=LINK_SECONDS)
@@ -132,9 +185,9 @@ class Files:
                 url=f"{url}?token={token}",
                 expires_at=until,
                 sha256=summed.sha256.hex(),
-                size_bytes=summed.file.size_bytes,
-                name=summed.file.name,
-                mime_type=summed.file.media_type,
+                size_bytes=summed.size_bytes,
+                name=summed.name,
+                mime_type=summed.media_type,
             ),
         )
 
@@ -144,7 +197,7 @@ class Files:
         user = self._links.user_of(tokens[0], file, now=self._clock()) if tokens else None
         if user is None:
             raise not_found()
-        return _handed_over(await self._shelf.linked(user, file), cache=_NOT_KEPT)
+        return _file_response(await self._shelf.linked(user, file), cache=_NOT_KEPT)
 
     def _check_organization(self, call: Call) -> None:
         named = call.one("organization") or ""
@@ -160,72 +213,25 @@ class Files:
             raise forbidden("you are no member of this organization")
 
 
-def _seen(
+def _examine(
     declared: str, name: str, content: bytes
 ) -> tuple[str | UnsupportedType | MismatchedType, bytes]:
     return media_type_of(declared, name, content), sha256(content).digest()
 
 
-def _seer(call: Call) -> FileReader:
+def _reader(call: Call) -> FileReader:
     return FileReader(call.user.id, call.user.is_admin)
 
 
-def _handed_over(opened: OpenedFile | None, *, cache: str) -> HttpResponse:
+def _file_response(opened: OpenedFile | None, *, cache: str) -> HttpResponse:
     if opened is None:
         raise not_found()
-    file = opened.file
     headers = (
-        ("Content-Disposition", disposition_of(file.name, inline=file.media_type in _SHOWN)),
+        ("Content-Disposition", disposition_of(opened.name, inline=opened.media_type in _SHOWN)),
         ("Cache-Control", cache),
     )
-    return HttpResponse(200, opened.content, file.media_type, headers)
+    return HttpResponse(200, opened.bytes, opened.media_type, headers)
 
 
 def _unusable(field: str, fact: str) -> HttpError:
     return HttpError(400, "file not usable", detail=fact, validations=(Validation(field, fact),))
-
-
-class UploadChatFileResponse(msgspec.Struct, frozen=True):
-    id: UUID
-
-
-class ChatFileDownloadURL(msgspec.Struct, frozen=True):
-    url: str
-    expires_at: datetime
-    sha256: str
-    size_bytes: int
-    name: str
-    mime_type: str
-
-
-LINK_SECONDS = 300  # that a link is good for; then it is as if it had never been
-
-_ID_BYTES, _TIME_BYTES, _SEAL_BYTES = 16, 8, 32
-_TOKEN_CHARACTERS = 76  # of all tokens; anything else is not even decoded
-
-
-class FileLinks:
-    def __init__(self, key: bytes) -> None:
-        self._key = key
-
-    def token(self, file: FileId, user: UserId, *, until: datetime) -> str:
-        """`until`: to the second; a fraction is cut off."""
-        said = user.bytes + int(until.timestamp()).to_bytes(_TIME_BYTES, "big")
-        return urlsafe_b64encode(said + self._seal(file, said)).decode()
-
-    def user_of(self, token: str, file: FileId, *, now: datetime) -> UserId | None:
-        """Whom it was made for, if it is for this file and still good."""
-        if len(token) != _TOKEN_CHARACTERS:
-            return None
-        try:
-            whole = urlsafe_b64decode(token)
-        except (Error, ValueError):
-            return None
-        said, seal = whole[:-_SEAL_BYTES], whole[-_SEAL_BYTES:]
-        if not hmac.compare_digest(seal, self._seal(file, said)):
-            return None
-        until = datetime.fromtimestamp(int.from_bytes(said[_ID_BYTES:], "big"), UTC)
-        return UserId(UUID(bytes=said[:_ID_BYTES])) if now < until else None
-
-    def _seal(self, file: FileId, said: bytes) -> bytes:
-        return hmac.digest(self._key, b"file" + file.bytes + said, "sha256")

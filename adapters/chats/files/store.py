@@ -1,8 +1,8 @@
 """Files on PostgreSQL: found, added, opened.
 
-Whether a caller may see a file is decided in the statement that reads it: it is his, or in a chat
-that he may read. Contents never change, so those that models are shown are kept here for a while:
-a turn shows the same files with each of its steps.
+Whether a caller may see a file is decided in the statement that reads it: it is their own, or in a
+chat that they may read. Contents never change, so those that models are shown are kept here for a
+while: a turn shows the same files with each of its steps.
 """
 
 from base64 import b64encode
@@ -16,7 +16,7 @@ from actors.law.chat import FILES_PER_CHAT_MAX, Chat
 from actors.law.ids import FileId, UserId
 from actors.prompts.converting import StoredFile, StoredFiles
 from actors.prompts.ports import Document
-from adapters.chats.shelved import FileInfo
+from adapters.chats.overview_rows import FileInfo
 from adapters.postgres.driver.pool import Pool
 from adapters.postgres.driver.values import Row
 from adapters.postgres.queries import SQL
@@ -32,37 +32,35 @@ ENCODING = ThreadLimits("files_encoded", 2)
 
 @dataclass(frozen=True, slots=True)
 class FileReader:
-    """Who wants to see a file."""
+    """A user who wants to see a file."""
 
     id: UserId
     is_admin: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class SummedFile:
-    """A file, and what its content amounts to."""
+class SummedFile(FileInfo, frozen=True):
+    """A file, and the digest of its content."""
 
-    file: FileInfo
     sha256: bytes
 
 
-@dataclass(frozen=True, slots=True)
-class OpenedFile:
+class OpenedFile(FileInfo, frozen=True):
     """A file, and what is in it."""
 
-    file: FileInfo
-    content: bytes
+    bytes: bytes
 
 
 class FileStore:
+    """The store of files that users bring."""
+
     def __init__(self, pool: Pool, *, sharing: bool = True) -> None:
         self._pool = pool
-        self._sharing = sharing  # False: what was shared once is seen by nobody else
+        self._sharing = sharing  # False: what was shared once is seen by its owner and admins only
 
-    async def find(self, seer: FileReader, wanted: Set[FileId]) -> Mapping[FileId, FileInfo]:
-        """Those that are there and that he may see."""
-        found = await self._execute(SQL["find_files"], seer, wanted=sorted(wanted))
-        return {file.id: file for file in map(_file_of, found)}
+    async def find(self, reader: FileReader, wanted: Set[FileId]) -> Mapping[FileId, FileInfo]:
+        """Return those of the wanted files that are there and that the reader may see."""
+        found = await self._execute(SQL["find_files"], reader, wanted=sorted(wanted))
+        return {file.id: file for file in map(FileInfo.of, found)}
 
     async def add(self, file: FileId, facts: "NewFile", content: bytes) -> None:
         adding = {
@@ -76,28 +74,28 @@ class FileStore:
         async with self._pool.connection() as connection:
             await connection.commit([(SQL["add_file"], adding)])
 
-    async def summed(self, seer: FileReader, file: FileId) -> SummedFile | None:
-        found = await self._execute(SQL["file_summed"], seer, id=file)
-        return SummedFile(_file_of(found[0][:-1]), found[0][-1]) if found else None
+    async def summed(self, reader: FileReader, file: FileId) -> SummedFile | None:
+        found = await self._execute(SQL["file_summed"], reader, id=file)
+        return SummedFile.of(found[0]) if found else None
 
-    async def opened(self, seer: FileReader, file: FileId) -> OpenedFile | None:
-        found = await self._execute(SQL["file_opened"], seer, id=file)
-        return OpenedFile(_file_of(found[0][:-1]), found[0][-1]) if found else None
+    async def opened(self, reader: FileReader, file: FileId) -> OpenedFile | None:
+        found = await self._execute(SQL["file_opened"], reader, id=file)
+        return OpenedFile.of(found[0]) if found else None
 
     async def linked(self, user: UserId, file: FileId) -> OpenedFile | None:
-        """For a user who has shown nothing but a link: as long as he may come in, and see it."""
+        """Open a file for the user of a link, if they may still log in and see it."""
         found = await self._execute(SQL["file_linked"], FileReader(user), id=file)
-        return OpenedFile(_file_of(found[0][:-1]), found[0][-1]) if found else None
+        return OpenedFile.of(found[0]) if found else None
 
-    async def _execute(self, sql: str, seer: FileReader, **asked: object) -> list[Row]:
-        seen = {"caller": seer.id, "is_admin": seer.is_admin, "sharing": self._sharing}
+    async def _execute(self, sql: str, reader: FileReader, **asked: object) -> list[Row]:
+        seen = {"caller": reader.id, "is_admin": reader.is_admin, "sharing": self._sharing}
         async with self._pool.connection() as connection:
             return await connection.execute(sql, {**asked, **seen})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NewFile:
-    """What is said of a file that is about to be added."""
+    """The facts of a file that is about to be added."""
 
     owner: UserId
     name: str
@@ -117,7 +115,7 @@ class PromptFilesStatistics:
 
 
 class PromptFiles:
-    """Fulfils `adapters.models.prompting.FileReader`."""
+    """The contents of files for models, kept for a while. Fulfils the port of prompts."""
 
     def __init__(self, pool: Pool, *, kept_bytes_max: int = KEPT_BYTES_MAX) -> None:
         self._pool = pool
@@ -126,7 +124,7 @@ class PromptFiles:
         self._kept_bytes_max = kept_bytes_max
 
     async def read(self, wanted: Set[FileId]) -> StoredFiles:
-        """Those that are there."""
+        """Return those of the wanted files that are there."""
         known = {id: self._kept[id] for id in wanted if id in self._kept}
         for id in known:
             self._kept.move_to_end(id)
@@ -177,20 +175,8 @@ def _size(file: StoredFile) -> int:
     return len(file.data) + len(file.encoded)
 
 
-def _file_of(row: Row) -> FileInfo:
-    id, owner, name, media_type, size, created = row
-    return FileInfo(
-        id=id,
-        owner_id=owner,
-        name=name,
-        media_type=media_type,
-        size_bytes=size,
-        created_at=created,
-    )
-
-
 class ChatFileKeeper:
-    """Fulfils `actors.prompts.ports.ChatFiles`."""
+    """The files that chats make. Fulfils `actors.prompts.ports.ChatFiles`."""
 
     def __init__(self, pool: Pool) -> None:
         self._pool = pool

@@ -1,15 +1,16 @@
 """The list of chats: filtered, searched, in pages."""
 
-from collections.abc import Sequence
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import NoReturn
 from uuid import UUID
 
 from actors.law.ids import ChatId
-from adapters.chats.shelf.searching import search_of
-from adapters.chats.shelf.shelf import OverviewStore
-from adapters.chats.shelf.wanted import PAGE_DEFAULT
+from adapters.chats.overviews import PAGE_DEFAULT, ListFilter, OverviewStore
 from adapters.chats.wire.chats import Chat, listed
 from adapters.http.endpoints import Call, Endpoint, HttpResponse, Parameter, json_response, number
-from adapters.http.refusals import query_refused
+from adapters.http.refusals import HttpError, Validation, query_refused
 from adapters.workspaces.store import OwnedWorkspaces
 
 CHATS = "/api/experimental/chats"
@@ -93,3 +94,147 @@ def _uuid(name: str, text: str) -> UUID:
         return UUID(text)
     except ValueError:
         raise query_refused(name, f"{text[:80]!r} is not a UUID") from None
+
+
+QUERY_CHARACTERS_MAX = 4_096  # of a search; a longer one is refused
+
+_TRUTH = {word: word in ("true", "t", "1") for word in ("true", "t", "1", "false", "f", "0")}
+_MINE, _THEIRS = "created_by_me", "shared_with_me"
+_STATES = ("draft", "open", "merged", "closed")
+_REPOSITORY = ("pr_status", "pr", "pr_title", "repo", "diff_url")
+_TITLES = ("title", "pr_title", "pr")
+_REPEATABLE = ("source", "pr_status")
+_KEYS = ("title", "archived", "has_unread", "search", "source", *_REPOSITORY)
+# Quoted, or not. A quote that nobody closes is closed by the end.
+_PIECE = re.compile(r'"((?:\\"|[^"])*)"?|((?:\\"|[^"])+)')
+_QUOTE = re.compile(r'(\\?)"')
+
+
+@dataclass(frozen=True, slots=True)
+class ListSearch:
+    wanted: ListFilter
+    is_vain: bool = False  # it asks for what no chat here can have
+
+
+def search_of(
+    query: str,
+    *,
+    labels: Sequence[str] = (),
+    after: ChatId | None = None,
+    limit: int,
+    offset: int = 0,
+    sharing: bool = True,
+) -> ListSearch:
+    """Refused if it cannot be understood. Without `sharing` nobody shares anything with anybody."""
+    terms = _terms(query)
+    for key, values in terms.items():
+        if len(values) > 1 and key not in _REPEATABLE:
+            _refuse(f"{key} is given {len(values)} times, give it once")
+    one = {key: values[0] for key, values in terms.items()}
+    if "search" in terms and any(key in terms for key in _TITLES):
+        _refuse(f"search cannot be combined with {', '.join(_TITLES)}")
+    _check_repository(one, terms)
+    sources = _listed(terms, "source", (_MINE, _THEIRS)) or (_MINE,)
+    wanted = ListFilter(
+        mine=_MINE in sources,
+        theirs=sharing and _THEIRS in sources,
+        archived=_truth(one, "archived") or False,
+        unread=_truth(one, "has_unread"),
+        title=one.get("title"),
+        search=_words(one),
+        labels=dict(_label(label) for label in labels),
+        after=after,
+        limit=limit,
+        offset=offset,
+    )
+    return ListSearch(wanted, is_vain=any(key in terms for key in _REPOSITORY))
+
+
+def _terms(query: str) -> Mapping[str, list[str]]:
+    """{key: the values that it is given}."""
+    if len(query) > QUERY_CHARACTERS_MAX:
+        _refuse(f"{len(query)} characters are too many, there can be {QUERY_CHARACTERS_MAX}")
+    if "\0" in query:
+        _refuse("U+0000 is in no chat")
+    terms: dict[str, list[str]] = {}
+    for term in _split(query, " "):
+        pieces = list(_split(term, ":", keeps_empty=True))
+        if len(pieces) == 1:
+            _refuse(f"{term[:80]!r} is no term, write key:value")
+        if len(pieces) > 2:
+            _refuse(f"{term[:80]!r} has more than one colon, put its value in double quotes")
+        key, value = _unquoted(pieces[0]).lower(), pieces[1]
+        if not (pieces[0] and value):
+            _refuse(f"{term[:80]!r} must not begin or end with a colon")
+        if key not in _KEYS:
+            _refuse(f"{key[:80]!r} is none of {', '.join(_KEYS)}")
+        terms.setdefault(key, []).append(_unquoted(value))
+    return terms
+
+
+def _split(text: str, mark: str, *, keeps_empty: bool = False) -> Iterator[str]:
+    """At each `mark` outside of quotes, which stay where they are."""
+    piece = ""
+    for match in _PIECE.finditer(text):
+        if match[2] is None:
+            piece += match[0]
+            continue
+        head, *rest = match[2].split(mark)
+        piece += head
+        for following in rest:
+            if piece or keeps_empty:
+                yield piece
+            piece = following
+    if piece or keeps_empty:
+        yield piece
+
+
+def _unquoted(piece: str) -> str:
+    return _QUOTE.sub(lambda quote: '"' if quote[1] else "", piece)
+
+
+def _truth(one: Mapping[str, str], key: str) -> bool | None:
+    if key not in one:
+        return None
+    truth = _TRUTH.get(one[key].lower())
+    return _refuse(f"{key} is true or false, not {one[key][:80]!r}") if truth is None else truth
+
+
+def _words(one: Mapping[str, str]) -> str | None:
+    words = one.get("search")
+    if words is not None and not words.strip():
+        _refuse("search is empty")
+    return words
+
+
+def _listed(terms: Mapping[str, list[str]], key: str, known: Sequence[str]) -> tuple[str, ...]:
+    values = [value.lower() for text in terms.get(key, ()) for value in text.split(",")]
+    for value in values:
+        if value not in known:
+            _refuse(f"{key} is one of {', '.join(known)}, not {value[:80]!r}")
+    return tuple(dict.fromkeys(values))
+
+
+def _check_repository(one: Mapping[str, str], terms: Mapping[str, list[str]]) -> None:
+    """Chats know of no repositories, so these find none; but they have to make sense."""
+    _listed(terms, "pr_status", _STATES)
+    number = one.get("pr", "1")
+    if not re.fullmatch(r"[0-9]{1,18}", number, re.ASCII) or int(number) == 0:
+        _refuse(f"pr is a number above 0, not {number[:80]!r}")
+    if not re.match(r"https?://[^/\s]", one.get("diff_url", "http://x"), re.IGNORECASE):
+        _refuse("diff_url begins with http:// or https://")
+
+
+def _label(text: str) -> tuple[str, str]:
+    key, _, value = text.partition(":")
+    if not key or not value or "\0" in text:
+        raise _refused("label", f"{text[:80]!r} is not key:value")
+    return key, value
+
+
+def _refuse(fact: str) -> NoReturn:
+    raise _refused("q", fact)
+
+
+def _refused(field: str, fact: str) -> HttpError:
+    return HttpError(400, "Invalid query parameters.", validations=(Validation(field, fact),))

@@ -4,6 +4,8 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from dataclasses import astuple, replace
 from uuid import UUID
 
+from msgspec import structs
+
 from actors.law.ids import ChatId
 from actors.law.parts.message import Part
 from actors.law.refusals import ChatNotFound
@@ -14,16 +16,13 @@ from actors.upkeep.title_jobs import TitleFileReader
 from actors.upkeep.title_wording import fallback_title, may_be_pasted, printable, source_of
 from adapters.access.admission import Admission, VisibleChat
 from adapters.access.changes import ChatSender, SupervisorEntry, refusal_response
+from adapters.chats import new_chats as creating
 from adapters.chats.content import choice_or_refusal, model_id, parts_of
 from adapters.chats.files.store import FileStore
-from adapters.chats.shelf import creating
-from adapters.chats.shelf.creating import CreationFacts, invalid
-from adapters.chats.shelf.labelling import checked_labels
-from adapters.chats.shelf.pins import Pins
-from adapters.chats.shelf.receipts import ServedRequest
-from adapters.chats.shelf.repeating import RequestRepeats
-from adapters.chats.shelf.shelf import OverviewStore
-from adapters.chats.shelved import ChatOverview
+from adapters.chats.new_chats import CreationFacts, checked_labels, invalid
+from adapters.chats.overview_rows import ChatOverview
+from adapters.chats.overviews import OverviewStore, PinStore
+from adapters.chats.request_repeats import RequestRepeats, ServedRequest
 from adapters.chats.wire.chats import (
     Chat,
     ChatContextResource,
@@ -59,9 +58,9 @@ class Chats:
     def __init__(
         self,
         admission: Admission,
-        shelf: OverviewStore,
+        overviews: OverviewStore,
         *,
-        pins: Pins,
+        pins: PinStore,
         ledger: Ledger,
         sending: ChatSender,
         supervisor: SupervisorEntry,
@@ -77,7 +76,7 @@ class Chats:
         organization: UUID,
     ) -> None:
         self._admission = admission
-        self._shelf = shelf
+        self._overviews = overviews
         self._pins = pins
         self._ledger = ledger
         self._sending = sending
@@ -151,14 +150,14 @@ class Chats:
 
     async def show(self, chat: VisibleChat) -> Chat:
         """The chat by itself, for those who have changed it."""
-        shelved = await self._shelved(chat.id)
+        overview = await self._overview(chat.id)
         room = self._supervisor.slots.room()
         is_full = min(room.at_most, room.roots if chat.is_root else room.children) <= 0
         return shown(
-            shelved,
+            overview,
             organization=self._organization,
-            resources=await self._resources(shelved),
-            waits=shelved.is_unheld and is_full,
+            resources=await self._resources(overview),
+            waits=overview.is_unheld and is_full,
         )
 
     async def refresh(self, call: Call) -> HttpResponse:
@@ -169,12 +168,13 @@ class Chats:
             raise HttpError(503, "The workspace cannot be read.", detail=unread.why)
         return json_response(200, await self.show(chat))
 
-    async def _resources(self, shelved: ChatOverview) -> Sequence[ChatContextResource]:
-        found = await self._contexts.shown(shelved.id) if shelved.context is not None else None
+    async def _resources(self, overview: ChatOverview) -> Sequence[ChatContextResource]:
+        row = overview.row
+        found = await self._contexts.shown(row.id) if overview.context is not None else None
         if found is None:
             return ()
         files = [resource_of(found.home, each) for each in found.resources]
-        scope = ConsentScope(shelved.id, shelved.root_id, shelved.approval_policy)
+        scope = ConsentScope(row.id, row.root_id, row.approval_policy)
         return [*files, *[server async for server in self._servers_of(scope, found)]]
 
     async def _servers_of(
@@ -198,7 +198,7 @@ class Chats:
 
     async def cost(self, call: Call) -> HttpResponse:
         chat = (await self._admission.to_read(call)).id
-        cost = await self._shelf.cost(chat)
+        cost = await self._overviews.cost(chat)
         whole, own = cost.whole, cost.own
         return json_response(
             200,
@@ -244,19 +244,21 @@ class Chats:
         return await self._created(receipt.chat)
 
     async def _created(self, chat: ChatId) -> HttpResponse:
-        """It was at work when it was created, however soon its model has answered."""
-        shelved = replace(await self._shelved(chat), status=Status.RUNNING, last_error=None)
-        return json_response(201, shown(shelved, organization=self._organization))
+        """Answer with the chat at work, as it was created, however soon its model has answered."""
+        overview = await self._overview(chat)
+        row = structs.replace(overview.row, status=Status.RUNNING)
+        overview = replace(overview, row=row, last_error=None)
+        return json_response(201, shown(overview, organization=self._organization))
 
     async def _title_of(self, parts: tuple[Part, ...]) -> str:
         pasted = may_be_pasted(parts)
         return fallback_title(source_of(parts, await self._contents.read(pasted) if pasted else {}))
 
-    async def _shelved(self, chat: ChatId) -> ChatOverview:
-        shelved = await self._shelf.chat(chat)
-        if shelved is None:
+    async def _overview(self, chat: ChatId) -> ChatOverview:
+        overview = await self._overviews.chat(chat)
+        if overview is None:
             raise not_found()
-        return shelved
+        return overview
 
     # what is changed: each field in its turn, what was written before a refusal stays
 
@@ -268,7 +270,7 @@ class Chats:
         if asked.title is not None:
             await self._retitle(chat, asked.title)
         if asked.labels is not None:
-            await self._shelf.relabel(chat.id, checked_labels(asked.labels))
+            await self._overviews.relabel(chat.id, checked_labels(asked.labels))
         if asked.archived is not None:
             chat = await self._archive(chat, archived=asked.archived)
         if asked.pin_order is not None:
@@ -276,7 +278,7 @@ class Chats:
         if asked.workspace_id is not None:
             await self._move(chat, asked.workspace_id)
         if asked.plan_mode is not None:
-            await self._shelf.set_plan_mode(chat.id, asked.plan_mode)
+            await self._overviews.set_plan_mode(chat.id, asked.plan_mode)
             await self._ledger.apply(chat.id, [])  # whoever holds it looks again
         if asked.approval_policy is not None:
             await self._set_approval_policy(chat, asked.approval_policy)
@@ -303,7 +305,7 @@ class Chats:
             invalid("title", "must not be empty")
         if len(title) > TITLE_CHARACTERS_MAX:
             invalid("title", f"has {len(title)} characters, it can have {TITLE_CHARACTERS_MAX}")
-        await self._shelf.retitle(chat.id, title)
+        await self._overviews.retitle(chat.id, title)
 
     async def _archive(self, chat: VisibleChat, *, archived: bool) -> VisibleChat:
         if not chat.is_root:
@@ -317,7 +319,7 @@ class Chats:
             raise refusal_response(answer)
         if chat.pin_order:
             await self._pins.close_gaps(chat.owner_id)
-        return replace(chat, archived=archived, pin_order=0)
+        return structs.replace(chat, archived=archived, pin_order=0)
 
     async def _pin(self, chat: VisibleChat, place: int) -> None:
         if place < 0:

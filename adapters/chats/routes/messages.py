@@ -10,11 +10,10 @@ from actors.law.requests import BusyBehaviour, ChatOptions, EditMessage, SendMes
 from actors.law.store.ports import Applied, Receipt
 from adapters.access.admission import Admission, VisibleChat
 from adapters.access.changes import ChatSender, archived_refusal, refusal_response
-from adapters.chats import shown
 from adapters.chats.content import choice_or_refusal, model_id, parts_of
 from adapters.chats.files.store import FileStore
-from adapters.chats.shelf.receipts import ServedRequest
-from adapters.chats.shelf.repeating import RequestRepeats
+from adapters.chats.request_repeats import RequestRepeats, ServedRequest
+from adapters.chats.wire import sending as responses
 from adapters.chats.wire.messages import message_of, queued_of
 from adapters.chats.wire.sending import (
     ChatMessagesResponse,
@@ -172,7 +171,7 @@ class Messages:
         )
         if not isinstance(answer, Applied):
             raise refusal_response(answer)
-        sent = shown.sent_response(answer)
+        sent = responses.sent_response(answer)
         if body.mcp_server_ids is not None and furnished.mcp_server_ids is None:
             sent = structs.replace(sent, warnings=[KEEPS_ITS_SERVERS])
         return json_response(200, sent)
@@ -194,7 +193,12 @@ class Messages:
     async def _sent_before(self, call: Call, done: ServedRequest) -> HttpResponse:
         page = await self._pages.some(done.chat, done.message_ids, done.queued_ids)
         was_queued = bool(done.queued_ids)
-        return json_response(200, shown.sent_again_response(done.chat, page, was_queued=was_queued))
+        return json_response(
+            200,
+            responses.sent_again_response(
+                done.chat, page.messages, page.queue, was_queued=was_queued
+            ),
+        )
 
     async def edit(self, call: Call) -> HttpResponse:
         chat = await self._admission.as_owner(call)
@@ -210,7 +214,7 @@ class Messages:
         )
         if not isinstance(answer, Applied):
             raise refusal_response(answer)
-        return json_response(200, shown.edited_response(answer))
+        return json_response(200, responses.edited_response(answer))
 
     async def _choice(
         self, call: Call, chat: VisibleChat, target: MessageId, body: EditChatMessageRequest

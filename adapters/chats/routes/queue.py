@@ -8,9 +8,9 @@ from actors.law.requests import DeleteQueued, EditQueued, PromoteQueued, Reorder
 from actors.law.store.ports import Applied, Ledger
 from adapters.access.admission import Admission
 from adapters.access.changes import ChatSender, archived_refusal, refusal_response
-from adapters.chats import shown
 from adapters.chats.content import choice_or_refusal, choice_refused, model_id, parts_of
 from adapters.chats.files.store import FileStore
+from adapters.chats.wire import sending as responses
 from adapters.chats.wire.messages import ChatQueuedMessage
 from adapters.chats.wire.sending import (
     EditQueuedMessageRequest,
@@ -114,7 +114,7 @@ class Queue:
         answer = await self._ledger.apply(chat.id, [EditQueued(queued, message)])
         if not isinstance(answer, Applied):
             raise refusal_response(answer)
-        [row] = [row for row in shown.queue_shown(answer) if row.id == queued]
+        [row] = [row for row in responses.queue_shown(answer) if row.id == queued]
         return json_response(200, row)
 
     async def reorder(self, call: Call) -> HttpResponse:
@@ -127,7 +127,7 @@ class Queue:
         answer = await self._ledger.apply(chat.id, [ReorderQueued(order)])
         if not isinstance(answer, Applied):
             raise refusal_response(answer)
-        return json_response(200, QueueResponse(shown.queue_shown(answer)))
+        return json_response(200, QueueResponse(responses.queue_shown(answer)))
 
     async def _choice(
         self, call: Call, body: EditQueuedMessageRequest

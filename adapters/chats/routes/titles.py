@@ -9,7 +9,7 @@ from actors.law.store.ports import ChatReader
 from actors.upkeep.title_jobs import NoTitle, title_for
 from actors.upkeep.title_wording import later_title_prompt
 from adapters.access.admission import Admission, VisibleChat
-from adapters.chats.shelf.shelf import OverviewStore
+from adapters.chats.overviews import OverviewStore
 from adapters.chats.wire.chats import Chat, ChatTitle
 from adapters.http.endpoints import Call, Endpoint, HttpResponse, json_response
 from adapters.http.refusals import HttpError, not_found

@@ -1,7 +1,6 @@
-"""What is done to a turn: interrupted, answered by the client's tools, compacted, put right."""
+"""The routes that change a turn: interrupt, tool results, compact, reconcile."""
 
 from collections.abc import Sequence
-from dataclasses import replace
 from uuid import UUID
 
 from msgspec import UNSET
@@ -15,13 +14,18 @@ from actors.law.requests import (
     RequestCompaction,
 )
 from actors.law.store.ports import Applied
-from adapters.access.admission import Admission, VisibleChat
+from adapters.access.admission import (
+    Admission,
+    VisibleChat,
+    checked_as_owner,
+    checked_to_update,
+)
 from adapters.access.changes import ChatSender, archived_refusal, refusal_response
-from adapters.chats.shelf.shelf import OverviewStore
+from adapters.chats.overviews import AdmittedOverview, OverviewStore
 from adapters.chats.wire.chats import Chat, shown
 from adapters.chats.wire.sending import SubmitToolResultsRequest, ToolResult
 from adapters.http.endpoints import Call, Endpoint, HttpResponse, json_response, no_content
-from adapters.http.refusals import HttpError, Validation, not_found
+from adapters.http.refusals import HttpError, Validation
 
 CHAT = "/api/experimental/chats/{chat}"
 
@@ -29,12 +33,19 @@ RESULTS_BYTES_MAX = 256 * 1024  # of what a client's tools say in one request; t
 
 
 class Turns:
+    """Handlers of what is done to a turn."""
+
     def __init__(
-        self, admission: Admission, sending: ChatSender, *, shelf: OverviewStore, organization: UUID
+        self,
+        admission: Admission,
+        sending: ChatSender,
+        *,
+        overviews: OverviewStore,
+        organization: UUID,
     ) -> None:
         self._admission = admission
         self._sending = sending
-        self._shelf = shelf
+        self._overviews = overviews
         self._organization = organization
 
     def endpoints(self) -> Sequence[Endpoint]:
@@ -80,18 +91,20 @@ class Turns:
         )
 
     async def interrupt(self, call: Call) -> HttpResponse:
-        chat = await self._admission.to_update(call)
-        return await self._shown_after(chat, Interrupt())
+        found = await self._overviews.admitted(call, self._admission)
+        checked_to_update(call, found.chat)
+        return await self._apply_and_show(found, Interrupt())
 
     async def compact(self, call: Call) -> HttpResponse:
-        chat = await self._admission.as_owner(call)
-        if chat.archived:
+        found = await self._overviews.admitted(call, self._admission)
+        if checked_as_owner(call, found.chat).archived:
             raise archived_refusal()
-        return await self._shown_after(chat, RequestCompaction())
+        return await self._apply_and_show(found, RequestCompaction())
 
     async def reconcile(self, call: Call) -> HttpResponse:
-        chat = await self._admission.to_update(call)
-        return await self._shown_after(chat, ReconcileInvalidState())
+        found = await self._overviews.admitted(call, self._admission)
+        checked_to_update(call, found.chat)
+        return await self._apply_and_show(found, ReconcileInvalidState())
 
     async def tool_results(self, call: Call) -> HttpResponse:
         chat = await self._admission.as_owner(call)
@@ -107,14 +120,10 @@ class Turns:
         await self._applied(chat, answering)
         return no_content()
 
-    async def _shown_after(self, chat: VisibleChat, request: Request) -> HttpResponse:
-        """The chat as it was then: soon its worker has brought it further."""
-        applied = await self._applied(chat, request)
-        shelved = await self._shelf.chat(chat.id)
-        if shelved is None:
-            raise not_found()
-        then = replace(shelved, status=applied.chat.status, last_error=applied.chat.last_error)
-        return json_response(200, shown(then, organization=self._organization))
+    async def _apply_and_show(self, found: AdmittedOverview, request: Request) -> HttpResponse:
+        """Answer with the chat as it was right then: soon its worker has brought it further."""
+        applied = await self._applied(found.chat, request)
+        return json_response(200, shown(found.after(applied), organization=self._organization))
 
     async def _applied(self, chat: VisibleChat, request: Request) -> Applied:
         answer = await self._sending.apply(chat.id, [request], is_root=chat.is_root)
@@ -124,6 +133,6 @@ class Turns:
 
 
 def _result(result: ToolResult) -> DynamicResult:
-    """The output as it came; without one it is no JSON, which the law refuses in its turn."""
+    """Return the result as it came. Without output it is no JSON, which the law refuses."""
     output = "" if result.output is UNSET else bytes(result.output).decode()
     return DynamicResult(result.tool_call_id or "", output, bool(result.is_error))

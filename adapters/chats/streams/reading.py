@@ -16,7 +16,7 @@ from actors.law.states import Status
 from actors.law.store.hints import Became
 from actors.streams.feeds.diff import ChatSnapshot, Position
 from actors.streams.feeds.events import PendingApprovals
-from adapters.chats.shelf.shelf import OverviewStore
+from adapters.chats.overviews import OverviewStore
 from adapters.chats.streams.events import ChatWatchEvent, WatchKind, encode_json
 from adapters.chats.wire.chats import watched
 from adapters.postgres.codec import rows

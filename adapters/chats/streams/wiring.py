@@ -11,7 +11,7 @@ from actors.streams.feeds.ports import RemotePreviews
 from actors.streams.feeds.registry import ChatFeeds, OwnerFeeds, open_chat_feeds, open_owner_feeds
 from actors.streams.previews import Previews
 from adapters.access.admission import Admission
-from adapters.chats.shelf.shelf import OverviewStore
+from adapters.chats.overviews import OverviewStore
 from adapters.chats.streams.events import encode_event
 from adapters.chats.streams.reading import ListReading, WatchersReading
 from adapters.chats.streams.routes import Streams, Watch

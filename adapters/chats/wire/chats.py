@@ -7,9 +7,9 @@ from uuid import UUID
 from msgspec import UNSET, Raw, Struct, UnsetType
 
 from actors.prompts.resources import Resource
-from adapters.chats.shelved import ChatOverview, ContextState, FileInfo
-from adapters.chats.wire.content import ChatInputPart
+from adapters.chats.overview_rows import ChatOverview, ContextState, FileInfo
 from adapters.chats.wire.messages import ChatError, error_of
+from adapters.chats.wire.sending import ChatInputPart
 from adapters.tools.approvals.schemas import ChatApproval, approval_of
 
 
@@ -159,12 +159,12 @@ class ChatTitle(Struct, frozen=True):
 
 
 def listed(chat: ChatOverview, *, organization: UUID) -> Chat:
-    """As a member of a list, and among the children of one."""
+    """Return the chat as a member of a list, or as a child of one."""
     return _chat(
         chat,
         organization,
-        diff_status=ChatDiffStatus(chat_id=chat.id),
-        has_unread=chat.has_unread,
+        diff_status=ChatDiffStatus(chat_id=chat.row.id),
+        has_unread=chat.row.has_unread,
         children=[listed(child, organization=organization) for child in chat.children],
     )
 
@@ -176,7 +176,7 @@ def shown(
     resources: Sequence[ChatContextResource] = (),
     waits: bool = False,
 ) -> Chat:
-    """By itself. `waits`: it has work to do, and there is no room for it yet."""
+    """Return the chat by itself. `waits`: it has work to do, and there is no room for it."""
     return _chat(
         chat,
         organization,
@@ -188,12 +188,12 @@ def shown(
 
 
 def watched(chat: ChatOverview, *, organization: UUID) -> Chat:
-    """As watchers are told of it."""
+    """Return the chat as watchers of lists are told of it."""
     return _chat(chat, organization)
 
 
 def _child(chat: ChatOverview, organization: UUID) -> Chat:
-    return _chat(chat, organization, has_unread=chat.has_unread)
+    return _chat(chat, organization, has_unread=chat.row.has_unread)
 
 
 def _chat(
@@ -208,37 +208,38 @@ def _chat(
     queued_for_capacity: bool | UnsetType = UNSET,
 ) -> Chat:
     return Chat(
-        id=chat.id,
+        id=chat.row.id,
         organization_id=organization,
-        owner_id=chat.owner_id,
-        owner_username=chat.owner_username or UNSET,
-        owner_name=chat.owner_name or UNSET,
-        workspace_id=chat.workspace_id or UNSET,
-        parent_chat_id=UNSET if chat.parent_id is None else chat.parent_id,
-        root_chat_id=chat.root_id,
-        last_model_config_id=chat.last_model_config_id,
-        last_reasoning_effort=chat.last_reasoning_effort or UNSET,
-        title=chat.title,
-        status=chat.status.value,
-        plan_mode=chat.plan_mode or UNSET,
-        approval_policy=chat.approval_policy or UNSET,
-        approvals=[approval_of(chat.id, chat.title, ask) for ask in chat.asks] or UNSET,
+        owner_id=chat.row.owner_id,
+        owner_username=chat.row.username or UNSET,
+        owner_name=chat.row.name or UNSET,
+        workspace_id=chat.row.workspace_id or UNSET,
+        parent_chat_id=UNSET if chat.row.parent_id is None else chat.row.parent_id,
+        root_chat_id=chat.row.root_id,
+        last_model_config_id=chat.row.last_model_config_id,
+        last_reasoning_effort=chat.row.last_reasoning_effort or UNSET,
+        title=chat.row.title,
+        status=chat.row.status.value,
+        plan_mode=chat.row.plan_mode or UNSET,
+        approval_policy=chat.row.approval_policy or UNSET,
+        approvals=[approval_of(chat.row.id, chat.row.title, call) for call in chat.approvals]
+        or UNSET,
         last_error=UNSET if chat.last_error is None else error_of(chat.last_error),
-        last_turn_summary=chat.last_turn_summary,
-        summary=chat.summary,
+        last_turn_summary=chat.row.last_turn_summary,
+        summary=chat.row.summary,
         diff_status=diff_status,
-        created_at=chat.created_at,
-        updated_at=chat.updated_at,
-        archived=chat.archived,
-        shared=chat.shared,
-        pin_order=chat.pin_order,
-        mcp_server_ids=chat.mcp_server_ids,
+        created_at=chat.row.created_at,
+        updated_at=chat.row.updated_at,
+        archived=chat.row.archived,
+        shared=chat.row.shared,
+        pin_order=chat.row.pin_order,
+        mcp_server_ids=chat.row.mcp_server_ids,
         labels=chat.labels,
         files=files,
         has_unread=has_unread,
         context=UNSET if chat.context is None else _context(chat.context, resources),
         queued_for_capacity=queued_for_capacity,
-        client_type=chat.client_type,
+        client_type=chat.row.client_type,
         children=children,
     )
 
@@ -256,8 +257,8 @@ def _context(context: ContextState, resources: Sequence[ChatContextResource]) ->
 def server_of(
     source: str, name: str, tools: Sequence[tuple[str, str]], fault: str, *, is_allowed: bool
 ) -> ChatContextResource:
-    """A server of tools. `source`: the file that names it; without a name it is the file itself.
-    One that the chat may not start is excluded."""
+    """Return a server of tools. `source` is the file that names it; without a name it stands for
+    the file itself. A server that the chat may not start is excluded."""
     status = "invalid" if fault else "ok"
     return ChatContextResource(
         source=f"{source}#{name}" if name else source,
@@ -270,7 +271,7 @@ def server_of(
 
 
 def resource_of(home: str, resource: Resource) -> ChatContextResource:
-    """`home`: where it stands."""
+    """Return what stands in a workspace for agents; `home` is the directory it is in."""
     return ChatContextResource(
         source=f"{home}/{resource.path}",
         kind=resource.kind.value,

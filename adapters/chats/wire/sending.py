@@ -1,4 +1,4 @@
-"""What is asked and answered around messages. Pure."""
+"""Requests and responses around messages and the queue. Pure."""
 
 from collections.abc import Sequence
 from uuid import UUID
@@ -6,8 +6,32 @@ from uuid import UUID
 import msgspec
 from msgspec import UNSET, Raw, UnsetType
 
-from adapters.chats.wire.content import ChatInputPart
-from adapters.chats.wire.messages import ChatMessage, ChatQueuedMessage
+from actors.law.chat import Message, QueuedMessage, Visibility
+from actors.law.ids import ChatId, MessageId
+from actors.law.store.ports import Applied
+from adapters.chats.wire.messages import (
+    ChatMessage,
+    ChatQueuedMessage,
+    is_body_shown,
+    message_of,
+    queued_of,
+)
+
+
+class ChatInputPart(msgspec.Struct, frozen=True):
+    """A part of a message in a request.
+
+    Every field may be null, which is as good as absent. Some clients send a nil UUID for a file
+    that they do not mean, with parts of any type.
+    """
+
+    type: str | None = None
+    text: str | None = None
+    file_id: UUID | None = None
+    file_name: str | None = None
+    start_line: int | None = None
+    end_line: int | None = None
+    content: str | None = None
 
 
 class CreateChatMessageRequest(msgspec.Struct, frozen=True):
@@ -81,6 +105,62 @@ class QueueResponse(msgspec.Struct, frozen=True):
 
 
 class MessageOnly(msgspec.Struct, frozen=True):
-    """An answer that only tells a person what was done."""
+    """A response that only tells a person what was done."""
 
     message: str
+
+
+def added_messages(applied: Applied) -> tuple[ChatMessage, ...]:
+    """Return the messages that a commit added, as far as users see them, in their order."""
+    chat = applied.chat
+    return tuple(
+        message_of(chat.id, Message(id, chat.snapshot_version, applied.at, False, body))
+        for id, body in zip(applied.message_ids, applied.change.added, strict=True)
+        if is_body_shown(body)
+    )
+
+
+def queue_shown(applied: Applied) -> tuple[ChatQueuedMessage, ...]:
+    """Return the queue in the order in which it will be taken."""
+    return tuple(queued_of(applied.chat.id, row) for row in applied.stored.queue)
+
+
+def sent_response(applied: Applied) -> CreateChatMessageResponse:
+    """Return the response to a message that was sent: it waits, or it was added last."""
+    messages = added_messages(applied)
+    new = frozenset(applied.queued_ids)
+    waiting = [row for row in applied.stored.queue if row.id in new]
+    if not waiting:
+        return CreateChatMessageResponse(message=messages[-1], messages=messages, queued=False)
+    return CreateChatMessageResponse(
+        messages=messages or UNSET,
+        queued_message=queued_of(applied.chat.id, waiting[0]),
+        queued=True,
+    )
+
+
+def sent_again_response(
+    chat: ChatId, said: Sequence[Message], waiting: Sequence[QueuedMessage], *, was_queued: bool
+) -> CreateChatMessageResponse:
+    """Return the same from what is left of it now: what waited then may have been taken since."""
+    messages = tuple(message_of(chat, message) for message in said)
+    queued = tuple(queued_of(chat, row) for row in waiting)
+    return CreateChatMessageResponse(
+        message=messages[-1] if messages and not was_queued else UNSET,
+        messages=messages or UNSET,
+        queued_message=queued[0] if queued else UNSET,
+        queued=was_queued,
+    )
+
+
+def edited_response(applied: Applied) -> EditChatMessageResponse:
+    """Return the response to an edit: closed calls come before the message, nothing after it."""
+    messages = added_messages(applied)
+    gone = [
+        MessageId(row.id)
+        for row in applied.change.deleted
+        if row.visibility is not Visibility.MODEL
+    ]
+    return EditChatMessageResponse(
+        message=messages[-1], messages=messages, deleted_message_ids=gone or UNSET
+    )

@@ -5,7 +5,7 @@ from dataclasses import replace
 from actors.law.requests import CreateChat, NewChat
 from actors.law.store.hints import SummaryChanged
 from actors.upkeep.summary_jobs import ListedChat
-from adapters.chats.summaries import Summaries
+from adapters.chats.upkeep_stores import Summaries
 from tests.actors.chat.turn.given import answered, hidden
 from tests.actors.law.chats import ANN, assistant, call, user
 from tests.adapters.postgres.stores import new_chat_id

@@ -14,7 +14,7 @@ import trio
 
 from actors.law import requests as ask
 from actors.law.ids import ChatId
-from adapters.chats.shelf.pins import Pins
+from adapters.chats.overviews import PinStore
 from adapters.postgres.driver.connection import Connection
 from adapters.tools.approvals.store import ConsentStore
 from adapters.workspaces.store import (
@@ -64,7 +64,7 @@ def loses_its_workspace(store):
 
 
 def is_pinned_first(store):
-    return partial(Pins(store.pool).pin, ANN, chat_id(400), place=1)
+    return partial(PinStore(store.pool).pin, ANN, chat_id(400), place=1)
 
 
 LOCKING = {
@@ -88,7 +88,7 @@ async def two_families(store):
     await registry.add(WorkspaceRow(WORKSPACE, "one", "empty", 1, 1, 1, 1), ANN, chat_id(500))
     await OwnedWorkspaces(store.pool, tell=store.telling).bind(chat_id(400), WORKSPACE)
     for root in (500, 400):
-        await Pins(store.pool).pin(ANN, chat_id(root), place=9)
+        await PinStore(store.pool).pin(ANN, chat_id(root), place=9)
     for number, _ in BORN:  # every row anew, as they were born
         await store.execute("UPDATE chats SET title = 't' WHERE id = %(id)s", id=chat_id(number))
 

@@ -21,12 +21,11 @@ from adapters.access.admission import Admission
 from adapters.access.changes import ChatSender
 from adapters.chats.files.routes import Files
 from adapters.chats.files.store import FileStore
+from adapters.chats.overviews import OverviewStore
+from adapters.chats.request_repeats import Receipts, RequestRepeats
 from adapters.chats.routes.messages import Messages
 from adapters.chats.routes.queue import Queue
 from adapters.chats.routes.turns import Turns
-from adapters.chats.shelf.receipts import Receipts
-from adapters.chats.shelf.repeating import RequestRepeats
-from adapters.chats.shelf.shelf import OverviewStore
 from adapters.http.door import Door
 from adapters.http.endpoints import Caller, TokenSource
 from adapters.http.requests import ClientConnection, HttpRequest
@@ -179,7 +178,7 @@ def rows_on(pool, ledger, supervisor, *, catalogue=None, clock=None):
             servers=known_servers(pool),
         ),
         Queue(admission, ledger, sending=sending, files=shelf, catalogue=catalogue),
-        Turns(admission, sending, shelf=shelved, organization=ORGANIZATION),
+        Turns(admission, sending, overviews=shelved, organization=ORGANIZATION),
         Approvals(admission, ConsentStore(pool), sending=sending),
         files,
     )

@@ -4,7 +4,7 @@ import pytest
 import trio
 
 from actors.upkeep.title_wording import fallback_title
-from adapters.chats.shelf.shelf import OverviewStore
+from adapters.chats.overviews import OverviewStore
 from adapters.rehearsal.behaviour import Behaviour
 from tests.adapters.chats.routes.daemon import PATIENCE_SECONDS, a_daemon
 from tests.adapters.tools.built_in.turns.test_advised_turns import ON, asks, says

@@ -27,7 +27,7 @@ from actors.law.store.ports import Applied
 from adapters import settings as config
 from adapters.access.admission import Admission
 from adapters.access.changes import ChatSender
-from adapters.chats.shelf.shelf import OverviewStore
+from adapters.chats.overviews import OverviewStore
 from adapters.chats.streams.wiring import StreamParts, open_streaming
 from adapters.daemon.chat_wiring import ChatServices, basis_of, dial_of, open_chats
 from adapters.http.door import Door

@@ -8,7 +8,7 @@ import pytest
 import trio
 from trio_websocket import ConnectionClosed
 
-from adapters.chats.summaries import Summaries
+from adapters.chats.upkeep_stores import Summaries
 from adapters.rehearsal.behaviour import Behaviour, ScriptedCall
 from tests.adapters.chats.streams.ground import ANN, BOB, PATIENCE_SECONDS, ROOT, a_stage
 

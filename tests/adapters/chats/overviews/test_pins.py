@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from actors.law import requests as ask
 from actors.law.store.ports import fence_of
-from adapters.chats.shelf.pins import moved
+from adapters.chats.overviews import moved_pin
 from tests.actors.law.chats import ANN, BOB, HOLDER, assistant
 from tests.contracts.given import a_view, applied
 
@@ -25,7 +25,7 @@ def test_moves_are_those_of_a_list(moves):
         if place:
             plain.insert(min(place - 1, len(plain)) if was_pinned else len(plain), chat)
 
-        pins = moved(pins, chat, place=place)
+        pins = moved_pin(pins, chat, place=place)
 
         assert tuple(plain) == pins
 

@@ -4,7 +4,7 @@ from actors.law.ids import ChatId
 from actors.law.requests import Acquire, CreateChat, FinishTurn, NewChat, RecordGenerationAttempt
 from actors.law.store.hints import TitleChanged
 from actors.law.store.ports import Applied, fence_of
-from adapters.chats.titles import Titles
+from adapters.chats.upkeep_stores import Titles
 from tests.actors.law.chats import ANN, HOLDER, user
 from tests.adapters.postgres.stores import new_chat_id
 

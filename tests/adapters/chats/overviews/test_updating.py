@@ -6,7 +6,7 @@ import pytest
 
 from actors.law.states import State
 from actors.law.store.hints import ChatMoved, ContextChanged, TitleChanged
-from adapters.chats.shelf.labelling import LABELS_MAX
+from adapters.chats.new_chats import LABELS_MAX
 from tests.actors.law.chats import ANN, BOB
 from tests.adapters.chats.routes.ground import ADA
 from tests.contracts.test_store_matrix import chats_in

@@ -5,8 +5,8 @@ from uuid import UUID
 import pytest
 
 from tests.actors.law.chats import ANN, BOB
+from tests.adapters.chats.overviews.ground import a_ground
 from tests.adapters.chats.routes.ground import ADA, ORGANIZATION
-from tests.adapters.chats.shelf.ground import a_ground
 from tests.fakes.severed_network import severed_network
 
 ID = str(UUID(int=7))

@@ -1,7 +1,7 @@
 -- Chats as their users see them: one, a family, a page of a list; and what users change about them.
 
 -- part: reader
--- Whom sharing may name when it means the caller: himself, or everybody.
+-- Whom sharing may name when it means the caller: themselves, or all users.
 (%(caller)s::uuid, (SELECT organization_id FROM deployment))
 
 -- part: unread
@@ -10,8 +10,20 @@ EXISTS (SELECT FROM messages m
          WHERE m.chat_id = c.id AND m.id > c.last_read_message_id AND m.role = 'assistant'
            AND m.visibility <> 'model' AND NOT m.deleted)
 
--- part: context
--- How what chat `c` has pinned of its workspace stands; null: it has pinned nothing of this one.
+-- column: OverviewRow.username
+-- The owner's; user `u` is the owner of chat `c`.
+u.username
+
+-- column: OverviewRow.name
+-- The owner's.
+u.name
+
+-- column: OverviewRow.root_id
+-- A root is its own.
+coalesce(c.root_id, c.id)
+
+-- column: OverviewRow.context
+-- How what it has pinned of its workspace stands; null: it has pinned nothing of this one.
 (SELECT json_build_object('dirty_since', x.dirty_since, 'error', x.error)
    FROM chat_contexts x
   WHERE x.chat_id = c.id
@@ -19,40 +31,63 @@ EXISTS (SELECT FROM messages m
                                     WHERE r.id = coalesce(c.root_id, c.parent_id)),
                                   c.workspace_id))
 
--- part: shelved
--- Chat `c` of user `u`, in the order of rows.shelved_of.
-c.id, c.owner_id, u.username, u.name, c.parent_id, coalesce(c.root_id, c.id), c.title,
-c.client_type, c.plan_mode, c.approval_policy, c.approvals, c.labels, c.mcp_server_ids, c.created_at, c.updated_at, c.status,
-c.archived, c.last_error, c.pin_order, c.last_model_config_id, c.last_reasoning_effort,
-c.last_turn_summary, c.summary, c.workspace_id, {context},
-EXISTS (SELECT FROM chat_readers r WHERE r.chat_id = coalesce(c.root_id, c.id)), {unread}
+-- column: OverviewRow.shared
+-- Whether others may read its family.
+EXISTS (SELECT FROM chat_readers r WHERE r.chat_id = coalesce(c.root_id, c.id))
+
+-- column: OverviewRow.has_unread
+-- Whether a model has said something since its owner looked.
+{unread}
+
+-- column: SingleOverviewRow.is_unheld
+-- Whether it has work to do, and no process does it.
+c.status = 'running' AND NOT c.archived AND NOT EXISTS (
+    SELECT FROM workers w
+     WHERE w.id = c.worker_id
+       AND w.heartbeat_at > now() - %(lease_seconds)s * interval '1 second')
+
+-- column: SingleOverviewRow.files
+-- The files of the chat that was asked for; those of its children are not shown.
+(SELECT json_agg(json_build_array({f.FileInfo}) ORDER BY f.created_at, f.id)
+   FROM chat_files l JOIN files f ON f.id = l.file_id
+  WHERE l.chat_id = c.id AND c.id = %(chat)s)
+
+-- column: AdmittedRow.by_owner
+-- Whether the caller owns it.
+c.owner_id = %(caller)s
 
 -- part: place
 -- Where chat `c` stands in a list: what is pinned first, then what was touched last.
 CASE WHEN c.pin_order > 0 THEN c.pin_order ELSE 2147483647 END
 
--- name: shelved_chat
--- A chat and its files, then its children in the same state of archive, the newest first.
-SELECT {shelved},
-       c.status = 'running' AND NOT c.archived AND NOT EXISTS (
-           SELECT FROM workers w
-            WHERE w.id = c.worker_id
-              AND w.heartbeat_at > now() - %(lease_seconds)s * interval '1 second'),
-       (SELECT json_agg(json_build_object(
-                   'id', f.id, 'owner_id', f.owner_id, 'name', f.name, 'media_type', f.media_type,
-                   'size_bytes', f.size_bytes, 'created_at', f.created_at)
-                   ORDER BY f.created_at, f.id)
-          FROM chat_files l JOIN files f ON f.id = l.file_id
-         WHERE l.chat_id = c.id AND c.id = %(chat)s)
+-- part: chat_and_children
+-- A chat, then its children in the same state of archive, the newest first.
   FROM chats c
   JOIN users u ON u.id = c.owner_id
   JOIN chats asked ON asked.id = %(chat)s AND (c.id = asked.id OR c.archived = asked.archived)
- WHERE c.id = %(chat)s OR c.parent_id = %(chat)s
- ORDER BY c.id <> %(chat)s, c.created_at DESC, c.id DESC;
+ WHERE (c.id = %(chat)s OR c.parent_id = %(chat)s)
 
--- name: shelved_page
+-- part: children_last
+-- The chat, then its children.
+ ORDER BY c.id <> %(chat)s, c.created_at DESC, c.id DESC
+
+-- name: overview_of_chat
+-- A chat and its files, then its children.
+SELECT {c.SingleOverviewRow}
+{chat_and_children}
+{children_last};
+
+-- name: overview_for_caller
+-- The same, if this caller may see the chat.
+SELECT {c.AdmittedRow}
+{chat_and_children}
+   AND EXISTS (SELECT FROM chats c WHERE c.id = %(chat)s AND {admitted})
+{children_last};
+
+-- name: overview_page
 -- Roots that are asked for, from behind the one called `after` on, and their children in the same
--- state of archive. What is the caller's own and what he may read come by different indexes.
+-- state of archive. What is the caller's own and what
+-- they may read come by different indexes.
 WITH mine AS (
     SELECT c.* FROM chats c
      WHERE %(mine)s::boolean AND c.owner_id = %(caller)s AND c.parent_id IS NULL
@@ -89,7 +124,7 @@ WITH mine AS (
      ORDER BY 2, 3 DESC, 1 DESC
      LIMIT %(limit)s OFFSET %(offset)s
 )
-SELECT {shelved}
+SELECT {c.OverviewRow}
   FROM (SELECT p.id, row_number() OVER (ORDER BY p.place, p.updated_at DESC, p.id DESC) AS at,
                false AS is_child
           FROM page p

@@ -1,4 +1,4 @@
-"""A chat as its users see it, apart from what is said in it. Pure data."""
+"""Chats as their users see them, apart from what is said in them: rows and records. Pure."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -8,11 +8,11 @@ from uuid import UUID
 from actors.law.chat import Approval, ChatError
 from actors.law.ids import ChatId, FileId, ModelConfigId, UserId
 from actors.law.states import Status
+from adapters.postgres.queries import Record
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class FileInfo:
-    """A file that a chat holds, without its content."""
+class FileInfo(Record, frozen=True):
+    """A file, without its content."""
 
     id: FileId
     owner_id: UserId
@@ -24,55 +24,72 @@ class FileInfo:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ContextState:
-    """What it knows of its workspace, as far as that may be old, or could not be read."""
+    """The state of what a chat knows of its workspace: it may be old, or could not be read."""
 
     dirty_since: datetime | None = None
     error: str | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ChatOverview:
-    """A chat as its shelf knows it: what clients are shown, and nothing that only the law needs."""
+class OverviewRow(Record, frozen=True):
+    """A chat as a statement returns it for users."""
 
     id: ChatId
     owner_id: UserId
-    owner_username: str
-    owner_name: str
+    username: str
+    name: str
     parent_id: ChatId | None
     root_id: ChatId  # its own, if it is a root
     title: str
     client_type: str
     plan_mode: str
     approval_policy: str  # allow, ask or deny; "": the deployment's
-    asks: Sequence[Approval]  # calls that wait for a person's consent
-    labels: Mapping[str, str]
-    mcp_server_ids: Sequence[UUID]
+    approvals: bytes
+    labels: bytes
+    mcp_server_ids: tuple[UUID, ...]
     created_at: datetime
     updated_at: datetime
     status: Status
     archived: bool
-    last_error: ChatError | None
+    last_error: bytes | None
     pin_order: int
     last_model_config_id: ModelConfigId | None
     last_reasoning_effort: str | None
     last_turn_summary: str | None
     summary: str | None
     workspace_id: UUID | None
-    context: ContextState | None
+    context: bytes | None
     shared: bool
     has_unread: bool
+
+
+class SingleOverviewRow(OverviewRow, frozen=True):
+    """The same of one chat that was asked for, or of its children."""
+
+    is_unheld: bool  # it has work to do, and no process does it
+    files: bytes | None
+
+
+@dataclass(frozen=True, slots=True)
+class ChatOverview:
+    """A chat as its users see it: what clients are shown, and nothing that only the law needs."""
+
+    row: OverviewRow
+    labels: Mapping[str, str]
+    approvals: Sequence[Approval]  # calls that wait for a person's consent
+    last_error: ChatError | None
+    context: ContextState | None
     children: Sequence["ChatOverview"] = ()
     files: Sequence[FileInfo] = ()
-    is_unheld: bool = False  # it has work to do and nobody who does it; not known of lists
+    is_unheld: bool = False  # it has work to do, and no process does it; not known of lists
 
 
 @dataclass(frozen=True, slots=True)
 class CostSum:
-    """Of requests to models, in millionths of a US dollar."""
+    """The cost of requests to models, in millionths of a US dollar."""
 
     micros: int = 0
     requests: int = 0
-    unpriced: int = 0  # requests of which nobody knows what they cost
+    unpriced: int = 0  # requests whose cost is not known
 
     def __add__(self, other: "CostSum") -> "CostSum":
         return CostSum(
@@ -84,8 +101,8 @@ class CostSum:
 
 @dataclass(frozen=True, slots=True)
 class TreeCost:
-    """What a root and its children have cost: messages, and what was bought beside them."""
+    """The cost of a root and its children: of messages, and of what was bought beside them."""
 
     whole: CostSum
     own: CostSum  # of the chat that was asked about
-    beside: Mapping[str, CostSum]  # of the whole, what is no message
+    beside: Mapping[str, CostSum]  # of the whole, by what it was for: all that is no message

@@ -5,7 +5,7 @@ import pytest
 from actors.law import requests as ask
 from actors.law.chat import Visibility
 from actors.law.parts.message import ReasoningPart
-from adapters.chats.shelf import shelf
+from adapters.chats import overviews as shelf
 from tests.actors.law.chats import ANN, BOB, assistant, edit, send, system
 from tests.contracts.given import applied
 

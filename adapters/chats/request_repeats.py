@@ -1,26 +1,73 @@
-"""Requests that may come twice: the second gets the answer of the first, and does nothing.
+"""Requests that may come twice: the second one gets the answer of the first, and does nothing.
 
     Idempotency-Key: any name that the client has not used for another request in a day
 
-What a request did and its name are written in one transaction. The answer is noted after it; if
-whoever served it did not come so far, the answer is made again from what is stored.
+What a request did and its name are written in one transaction, by the ledger. The answer is noted
+after it; if the process did not come so far, the answer is made again from what is stored.
 """
 
 from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
 from hashlib import sha256
 
 import trio
 
+from actors.law.ids import ChatId, MessageId, QueuedId, UserId
 from actors.law.store.ports import Receipt
-from adapters.chats.shelf.receipts import Receipts, ServedRequest
 from adapters.http.endpoints import Call, HttpResponse
 from adapters.http.refusals import HttpError, Validation
 from adapters.postgres.driver.faults import DatabaseFault
+from adapters.postgres.driver.pool import Pool
+from adapters.postgres.queries import SQL
 from runtime.log import emit
 
 HEADER = "idempotency-key"
 KEY_CHARACTERS_MAX = 255  # a longer one is refused
-NOTE_SECONDS_MAX = 5.0  # for the note of an answer; then it is made again, should somebody ask
+NOTE_SECONDS_MAX = 5.0  # for the note of an answer; then it is made again when it is needed
+KEPT_SECONDS = 24 * 3600.0  # of a name; then it may be used anew
+
+
+@dataclass(frozen=True, slots=True)
+class ServedRequest:
+    """A request that was served: what it made, and the answer if one was noted."""
+
+    request: bytes
+    chat: ChatId
+    message_ids: tuple[MessageId, ...]
+    queued_ids: tuple[QueuedId, ...]
+    answer: tuple[int, bytes] | None  # None: the process did not come so far
+
+
+class Receipts:
+    """The store of requests that were served under a name."""
+
+    def __init__(self, pool: Pool) -> None:
+        self._pool = pool
+
+    async def find(self, user: UserId, key: str) -> ServedRequest | None:
+        async with self._pool.connection() as connection:
+            found = await connection.execute(SQL["receipt"], {"user": user, "key": key})
+        if not found:
+            return None
+        [(request, chat, messages, queued, status, answer)] = found
+        return ServedRequest(
+            request,
+            chat,
+            tuple(messages or ()),
+            tuple(queued or ()),
+            None if status is None else (status, answer),
+        )
+
+    async def answered(self, user: UserId, key: str, *, status: int, answer: bytes) -> None:
+        answering = {"user": user, "key": key, "status": status, "answer": answer}
+        async with self._pool.connection() as connection:
+            await connection.execute(SQL["answer_receipt"], answering)
+
+    async def forget(self) -> None:
+        """Delete those that are older than KEPT_SECONDS."""
+        async with self._pool.connection() as connection:
+            await connection.execute(SQL["forget_receipts"], {"keep_seconds": KEPT_SECONDS})
+
 
 ServeCall = Callable[
     [Call, Receipt | None], Awaitable[HttpResponse]
@@ -29,12 +76,14 @@ ServeAgain = Callable[[Call, ServedRequest], Awaitable[HttpResponse]]  # from wh
 
 
 class RequestRepeats:
+    """The handling of requests that may come twice."""
+
     def __init__(self, receipts: Receipts) -> None:
         self._receipts = receipts
         self._underway: set[tuple[object, str]] = set()  # no more than requests being served
 
     async def once(self, call: Call, serve: ServeCall, *, again: ServeAgain) -> HttpResponse:
-        """`serve` the call, unless it has been served under this name before."""
+        """Serve the call by `serve`, unless it has been served under this name before."""
         key = call.headers.get(HEADER)
         if key is None:
             return await serve(call, None)
@@ -72,7 +121,7 @@ class RequestRepeats:
         return former
 
     async def _former(self, call: Call, again: ServeAgain, receipt: Receipt) -> HttpResponse | None:
-        """The answer that the request of this name got. None: it has not been served."""
+        """Return the answer that the request of this name got. None: it has not been served."""
         found = await self._receipts.find(receipt.user, receipt.key)
         if found is None:
             return None
@@ -110,6 +159,6 @@ def _checked(key: str) -> str:
 
 
 def _digest(call: Call) -> bytes:
-    """Of what was asked, and of what: a key means one request to one address."""
+    """Return a digest of request and address: a key stands for one request to one address."""
     place = sorted(call.path.items())
     return sha256(repr((place, list(call.query))).encode() + b"\n" + call.body).digest()

@@ -7,8 +7,12 @@ import trio
 
 from actors.law import requests as ask
 from actors.law.store.ports import Receipt
-from adapters.chats.shelf.receipts import KEPT_SECONDS, Receipts
-from adapters.chats.shelf.repeating import KEY_CHARACTERS_MAX, RequestRepeats
+from adapters.chats.request_repeats import (
+    KEPT_SECONDS,
+    KEY_CHARACTERS_MAX,
+    Receipts,
+    RequestRepeats,
+)
 from adapters.http.endpoints import Call, Caller, HttpResponse, TokenSource
 from adapters.http.refusals import HttpError
 from tests.actors.law.chats import ANN, BOB, BROKEN

@@ -15,13 +15,11 @@ from adapters.access.acl import ReaderStore
 from adapters.access.admission import Admission
 from adapters.access.changes import ChatSender
 from adapters.chats.files.store import FileStore, PromptFiles
+from adapters.chats.overviews import OverviewStore, PinStore
+from adapters.chats.request_repeats import Receipts, RequestRepeats
 from adapters.chats.routes.chat_list import ChatList
 from adapters.chats.routes.chats import Chats
 from adapters.chats.routes.sharing import Sharing
-from adapters.chats.shelf.pins import Pins
-from adapters.chats.shelf.receipts import Receipts
-from adapters.chats.shelf.repeating import RequestRepeats
-from adapters.chats.shelf.shelf import OverviewStore
 from adapters.http.door import Door
 from adapters.postgres.queries import SQL
 from adapters.tools.approvals.store import ConsentStore
@@ -37,7 +35,7 @@ from tests.contracts.given import applied
 @dataclass
 class Ground(routes.Ground):
     shelf: OverviewStore | None = None
-    pinning: Pins | None = None
+    pinning: PinStore | None = None
 
     def another(self):
         """Another process on the same database."""
@@ -127,7 +125,7 @@ def opened(store, *, sharing):
     supervisor = routes.senders()
     shelf = OverviewStore(store.pool, tell=store.telling, lease_seconds=30.0)
     door = Door(rows_on(store, supervisor, shelf, sharing=sharing), routes.Callers())
-    return Ground(store, door, supervisor, shelf=shelf, pinning=Pins(store.pool))
+    return Ground(store, door, supervisor, shelf=shelf, pinning=PinStore(store.pool))
 
 
 async def no_servers(scope, workspace, texts):
@@ -142,7 +140,7 @@ def rows_on(store, supervisor, shelf, *, sharing):
     chats = Chats(
         admission,
         shelf,
-        pins=Pins(pool),
+        pins=PinStore(pool),
         ledger=store.ledger,
         sending=ChatSender(store.ledger, supervisor),
         supervisor=supervisor,

@@ -4,7 +4,7 @@ been served once."""
 import pytest
 
 from adapters.postgres.driver.timeouts import Timeouts
-from tests.adapters.chats.shelf.ground import a_ground
+from tests.adapters.chats.overviews.ground import a_ground
 from tests.fakes.severed_network import severed_network
 
 POINTS = 12  # moments of each direction at which the connection breaks

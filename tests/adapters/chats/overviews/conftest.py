@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.adapters.chats.shelf.ground import a_ground
+from tests.adapters.chats.overviews.ground import a_ground
 from tests.adapters.postgres.stores import migrated_database
 
 

@@ -9,11 +9,11 @@ import pytest
 from actors.law import requests as ask
 from actors.law.chat import FILES_PER_CHAT_MAX, Role, Visibility
 from actors.law.parts.message import TextPart
-from adapters.chats.shelf.creating import TOOLS_MAX
+from adapters.chats.new_chats import TOOLS_MAX
 from adapters.models.prompt_texts import DETACHED
 from tests.actors.law.chats import ANN, BOB, HOLDER
+from tests.adapters.chats.overviews.ground import a_ground
 from tests.adapters.chats.routes.ground import MODELS, ORGANIZATION, text
-from tests.adapters.chats.shelf.ground import a_ground
 from tests.adapters.postgres.stores import new_file_ids
 from tests.contracts.given import applied
 from tests.fakes.severed_network import severed_network

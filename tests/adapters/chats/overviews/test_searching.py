@@ -8,8 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from actors.law.ids import ChatId
-from adapters.chats.shelf.searching import QUERY_CHARACTERS_MAX, search_of
-from adapters.chats.shelf.wanted import ListFilter
+from adapters.chats.overviews import ListFilter
+from adapters.chats.routes.chat_list import QUERY_CHARACTERS_MAX, search_of
 from adapters.http.refusals import HttpError
 
 VAIN = "vain"

@@ -1,0 +1,278 @@
+"""Chats as their users see them, apart from what is said in them; on PostgreSQL.
+
+A chat is read with its children and files, or as one of a page of a list. Titles, labels, pins and
+the mark of what has been read are written here; who may see the chat has been settled before.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from types import MappingProxyType
+from typing import TypeVar
+
+import msgspec
+import trio
+
+from actors.law.chat import ChatError
+from actors.law.ids import ChatId, UserId
+from actors.law.store.hints import Tell, TitleChanged
+from actors.law.store.ports import Applied
+from adapters.access.admission import Admission, VisibleChat
+from adapters.chats.overview_rows import (
+    ChatOverview,
+    ContextState,
+    CostSum,
+    FileInfo,
+    OverviewRow,
+    SingleOverviewRow,
+    TreeCost,
+)
+from adapters.http.endpoints import Call
+from adapters.http.refusals import not_found
+from adapters.postgres.codec.parts import unescaped
+from adapters.postgres.codec.rows import approvals_of
+from adapters.postgres.driver.pool import Pool
+from adapters.postgres.driver.values import Json, Parameters, Row
+from adapters.postgres.queries import SQL
+
+PAGE_DEFAULT = 50  # chats, where a request names no number
+
+# Before a search what is new in the chats has its words gathered: so many messages with each
+# statement, some tenths of a second, and no longer than so long. The next search finds the rest.
+GATHERED_MESSAGES_MAX = 1_000
+GATHERING_SECONDS_MAX = 10.0
+SORTED_MESSAGES = 100  # so many at once are put into the index; fewer may wait for the server to
+# Of one message; what stands behind is not found. PostgreSQL has no vectors above a megabyte.
+SEARCHED_CHARACTERS_MAX = 200_000
+
+_T = TypeVar("_T")
+
+
+class AdmittedRow(SingleOverviewRow, frozen=True):
+    """The same for a caller who asks for it."""
+
+    mode: str
+    by_owner: bool
+
+    @property
+    def visible(self) -> VisibleChat:
+        """Return the chat as admission knows it."""
+        fields = VisibleChat.__struct_fields__
+        return VisibleChat(**{name: getattr(self, name) for name in fields})
+
+
+@dataclass(frozen=True, slots=True)
+class AdmittedOverview:
+    """A chat as its caller may see it."""
+
+    chat: VisibleChat
+    overview: ChatOverview
+
+    def after(self, applied: Applied) -> ChatOverview:
+        """Return the overview as it was right after a request was applied, without reading it."""
+        chat, row = applied.chat, self.overview.row
+        row = msgspec.structs.replace(
+            row,
+            status=chat.status,
+            archived=chat.archived,
+            updated_at=applied.at if applied.change.touched else row.updated_at,
+            last_model_config_id=chat.last_model_config_id,
+            last_reasoning_effort=chat.last_reasoning_effort,
+        )
+        approvals = tuple(approval for approval in chat.approvals if approval.is_open)
+        return replace(
+            self.overview,
+            row=row,
+            last_error=chat.last_error,
+            approvals=approvals,
+            is_unheld=False,
+        )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ListFilter:
+    """Roots for which all of it holds."""
+
+    mine: bool = True  # those that the caller owns
+    theirs: bool = False  # those that others share with him
+    archived: bool = False
+    unread: bool | None = None  # None: either
+    title: str | None = None  # a part of it, as LIKE has it
+    search: str | None = None  # words in the title or in one message
+    labels: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))  # all of these
+    after: ChatId | None = None  # only those that stand behind it
+    limit: int = PAGE_DEFAULT
+    offset: int = 0
+
+
+class OverviewStore:
+    """The store of what users see of chats and change about them."""
+
+    def __init__(self, pool: Pool, *, tell: Tell, lease_seconds: float) -> None:
+        self._pool = pool
+        self._tell = tell
+        self._lease_seconds = lease_seconds
+
+    async def chat(self, chat: ChatId) -> ChatOverview | None:
+        """Return a chat with its children and files. Who may see it has been settled."""
+        asked = {"chat": chat, "lease_seconds": self._lease_seconds}
+        found = await self._execute(SQL["overview_of_chat"], asked)
+        return _family(list(map(SingleOverviewRow.of, found))) if found else None
+
+    async def admitted(self, call: Call, admission: Admission) -> AdmittedOverview:
+        """Return the chat of the path as the caller may see it, with its children and files, in one
+        statement. Refused as not found if they may not."""
+        chat = ChatId(call.uuid("chat"))
+        asked = admission.question(call.user, chat) | {"lease_seconds": self._lease_seconds}
+        found = await self._execute(SQL["overview_for_caller"], asked)
+        if not found:
+            raise not_found()
+        rows = list(map(AdmittedRow.of, found))
+        return AdmittedOverview(rows[0].visible, _family(rows))
+
+    async def page(self, caller: UserId, wanted: ListFilter) -> list[ChatOverview]:
+        """Return the roots that are wanted, pinned ones first, with their children."""
+        if wanted.search is not None and not await self._is_searchable(caller, wanted.search):
+            return []
+        asked = {
+            "caller": caller,
+            "mine": wanted.mine,
+            "theirs": wanted.theirs,
+            "archived": wanted.archived,
+            "unread": wanted.unread,
+            "title": wanted.title,
+            "search": wanted.search,
+            "labels": _labels(wanted.labels),
+            "after": wanted.after,
+            "limit": wanted.limit,
+            "offset": wanted.offset,
+        }
+        found = await self._execute(SQL["overview_page"], asked)
+        return _families([_overview(OverviewRow.of(row)) for row in found])
+
+    async def cost(self, chat: ChatId) -> TreeCost:
+        whole, own, beside = CostSum(), CostSum(), dict[str, CostSum]()
+        for what, is_own, *sums in await self._execute(SQL["cost_of_tree"], {"chat": chat}):
+            paid = CostSum(*sums)
+            whole += paid
+            if is_own:
+                own += paid
+            if what is not None:
+                beside[what] = beside.get(what, CostSum()) + paid
+        return TreeCost(whole, own, beside)
+
+    async def retitle(self, chat: ChatId, title: str) -> None:
+        """Give the chat a title, and tell its watchers if it is another one."""
+        for (owner,) in await self._execute(SQL["retitle"], {"chat": chat, "title": title}):
+            self._tell(TitleChanged(chat, owner))
+
+    async def relabel(self, chat: ChatId, labels: Mapping[str, str]) -> None:
+        await self._execute(SQL["relabel"], {"chat": chat, "labels": _labels(labels)})
+
+    async def set_plan_mode(self, chat: ChatId, plan_mode: str) -> None:
+        await self._execute(SQL["set_plan_mode"], {"chat": chat, "plan_mode": plan_mode})
+
+    async def mark_read(self, chat: ChatId) -> None:
+        """Note that the owner has seen what models have said so far."""
+        await self._execute(SQL["mark_read"], {"chat": chat})
+
+    async def _is_searchable(self, caller: UserId, search: str) -> bool:
+        """Gather the words of all that the caller may find. Return whether `search` has any."""
+        [(has_words,)] = await self._execute(SQL["has_words"], {"search": search})
+        if not has_words:
+            return False
+        gathering = {
+            "caller": caller,
+            "messages_max": GATHERED_MESSAGES_MAX,
+            "characters_max": SEARCHED_CHARACTERS_MAX,
+        }
+        with trio.move_on_after(GATHERING_SECONDS_MAX):
+            gathered, behind = 0, GATHERED_MESSAGES_MAX
+            while behind >= GATHERED_MESSAGES_MAX:
+                [(behind,)] = await self._execute(SQL["gather_words"], gathering)
+                gathered += behind
+            if gathered >= SORTED_MESSAGES:
+                await self._execute(SQL["sort_in_words"], ())
+        return True
+
+    async def _execute(self, sql: str, parameters: Parameters) -> list[Row]:
+        async with self._pool.connection() as connection:
+            return await connection.execute(sql, parameters)
+
+
+def moved_pin(pins: Sequence[ChatId], chat: ChatId, *, place: int) -> tuple[ChatId, ...]:
+    """Return the order of the pins after `chat` was given `place`. Pure.
+
+    0 takes it out, a new one comes last, and one that is there moves among its neighbours, at most
+    to an end.
+    """
+    others = [pin for pin in pins if pin != chat]
+    if place <= 0:
+        return tuple(others)
+    at = min(place, len(pins)) - 1 if chat in pins else len(pins)
+    return (*others[:at], chat, *others[at:])
+
+
+class PinStore:
+    """The pins of users: an order from 1 to n for each, however many requests move them."""
+
+    def __init__(self, pool: Pool) -> None:
+        self._pool = pool
+
+    async def pin(self, owner: UserId, chat: ChatId, *, place: int) -> None:
+        """Pin a chat, or take it out, as `moved_pin` says. One archived meanwhile is not pinned."""
+        await self._write(owner, lambda pins: moved_pin(pins, chat, place=place))
+
+    async def close_gaps(self, owner: UserId) -> None:
+        """Let the pins move up where a chat was archived."""
+        await self._write(owner, tuple)
+
+    async def _write(
+        self, owner: UserId, ordered: Callable[[Sequence[ChatId]], Sequence[ChatId]]
+    ) -> None:
+        asked = {"owner": owner}
+        async with self._pool.connection() as connection, connection.transaction() as tx:
+            [_, pins] = await tx.run([(SQL["lock_pins"], asked), (SQL["pins"], asked)])
+            order = ordered([id for (id,) in pins])
+            await tx.commit([(SQL["write_pins"], asked | {"order": list(order)})])
+
+
+def _overview(row: OverviewRow) -> ChatOverview:
+    return ChatOverview(
+        row,
+        labels=_json(row.labels, dict[str, str]),
+        approvals=tuple(call for call in approvals_of(row.approvals) if call.is_open),
+        last_error=None if row.last_error is None else _json(unescaped(row.last_error), ChatError),
+        context=None if row.context is None else _json(row.context, ContextState),
+    )
+
+
+def _family(rows: Sequence[SingleOverviewRow]) -> ChatOverview:
+    """Return the first of these chats with its files, and the others as its children."""
+    head = rows[0]
+    return replace(
+        _overview(head),
+        children=tuple(map(_overview, rows[1:])),
+        files=() if head.files is None else _json(head.files, tuple[FileInfo, ...]),
+        is_unheld=head.is_unheld,
+    )
+
+
+def _families(chats: Sequence[ChatOverview]) -> list[ChatOverview]:
+    """Return each chat that has no parent among them, with its children; both in their order."""
+    known = {chat.row.id for chat in chats}
+    children: Mapping[object, list[ChatOverview]] = {id: [] for id in known}
+    heads = []
+    for chat in chats:
+        if chat.row.parent_id in known:
+            children[chat.row.parent_id].append(chat)
+        else:
+            heads.append(chat)
+    return [replace(head, children=tuple(children[head.row.id])) for head in heads]
+
+
+def _labels(labels: Mapping[str, str]) -> Json:
+    return Json(msgspec.json.encode(dict(labels)))
+
+
+def _json(raw: bytes, wanted: type[_T]) -> _T:
+    return msgspec.json.decode(raw, type=wanted)
