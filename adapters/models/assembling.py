@@ -54,7 +54,7 @@ class ProcessFacts:
     """The facts that stay the same as long as the process runs."""
 
     offered: Sequence[ModelConfig]
-    ambient: Credentials | None = field(repr=False)  # of AWS, for stored providers of bedrock
+    ambient: Credentials | None = field(repr=False)  # of AWS, for stored bedrock providers
     since: datetime
 
     @classmethod
@@ -82,7 +82,7 @@ def assemble(stored: StoredCatalogue, around: ProcessFacts, opened: Unseal) -> C
         providers = [model.provider for model in offered if model.provider]
     by_id = {provider.id: provider for provider in providers}
     rows = [_listed(row, by_id.get(row.provider_id)) for row in stored.models]
-    # Models whose provider was the last one to be deleted cannot be asked: the rehearsal can.
+    # If the last provider was deleted, its models cannot be asked, but the rehearsal can.
     default = _default([] if is_rehearsing else rows, offered)
     models = {
         model.id: _ready(replace(model, is_default=model is default))
@@ -105,7 +105,7 @@ def _default(rows: Sequence[ListedModel], offered: Sequence[ListedModel]) -> Lis
     return next(chain(marked, offered, enabled, rows), None)
 
 
-# those of the environment
+# providers of the environment
 
 
 def _offered(model: ModelConfig, around: ProcessFacts) -> ListedModel:
@@ -173,7 +173,7 @@ def _virtual(
     )
 
 
-# those of the database
+# providers of the database
 
 
 def _stored(row: StoredProvider, around: ProcessFacts, opened: Unseal) -> ListedProvider:
@@ -260,6 +260,8 @@ def _configured(model: ListedModel, provider: ProviderConfig) -> ModelConfig:
         settings=settings_of(call, provider.type),
         effort_max=None if efforts is None else efforts[1],
         provider_tools=() if search is None else (search,),
-        context_limit=None if known is None else known.context_limit,  # not what is only shown
+        context_limit=None
+        if known is None
+        else known.context_limit,  # a limit that is only shown does not count
         use_responses_api=responses if isinstance(responses, bool) else None,
     )

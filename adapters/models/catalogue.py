@@ -49,10 +49,10 @@ from adapters.settings.caching import Cache, CacheStatistics
 from adapters.settings.secrets import CannotOpen, Vault
 from runtime.log import emit
 
-KEEP_SECONDS = 10.0  # should news of a change have got lost unnoticed
-KEEP_OWN_SECONDS = 60.0  # likewise, of users: there are many, and each reading is one's own
-USERS_MAX = 65_536  # of whom something is kept; the one not asked about for longest is forgotten
-VAIN_MAX = 1_024  # ids that nobody knows; with more of them all are looked for anew
+KEEP_SECONDS = 10.0  # then it is read again, in case news of a change got lost
+KEEP_OWN_SECONDS = 60.0  # the same for users; longer, because there are many and each is read alone
+USERS_MAX = 65_536  # users that are kept; the one unused for longest is dropped
+VAIN_MAX = 1_024  # unknown ids that are remembered; with more of them all are sought anew
 
 _ALL = "all"
 
@@ -135,7 +135,7 @@ class Catalogue:
             if provider.fault:
                 emit("provider.locked", "error", provider=provider.name, error=provider.fault)
 
-    # what there is
+    # the snapshot
 
     async def snapshot(self) -> CatalogueSnapshot:
         return await self._all.get(_ALL)

@@ -25,7 +25,9 @@ from adapters.models.providers.openai_responses.provider import ResponsesProvide
 from adapters.rehearsal.behaviour import Behaviour
 from adapters.rehearsal.server import serve
 
-MODELS_KEPT_MAX = 4_096  # that were made; the one not asked for longest is made anew
+MODELS_KEPT_MAX = (
+    4_096  # connected models; the one unused for longest is dropped, and connected anew
+)
 
 Connect = Callable[[ProviderConfig, HttpClient], ConfiguredProvider]
 REHEARSAL_ANSWER = (

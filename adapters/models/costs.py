@@ -27,7 +27,9 @@ from runtime.log import emit
 from runtime.threads import ThreadLimits, read
 
 MICROS = 1_000_000
-BOOKED_SECONDS = 5.0  # for one booking; then it is missed, as is one that the store refuses
+BOOKED_SECONDS = (
+    5.0  # for one booking; then it is logged as missed, like one that the store refuses
+)
 LOADING = ThreadLimits("price_table", 1)
 
 
@@ -57,13 +59,13 @@ class ModelPrices:
     def cost(self, model: Model, usage: TokenUsage) -> Cost:
         """Return the cost of an answer's tokens."""
         if usage.input_tokens is None or usage.output_tokens is None:
-            return UNPRICED  # the rest alone would be too cheap
+            return UNPRICED  # the known half alone would be too cheap
         own = self._overrides.get(f"{model.vendor}/{model.name}")
         if own is not None:
             return Cost(_micros(_by_price(own, usage)), "override")
         name = vendor_of(model.vendor).price_table
         found = None if name is None else self._lookup(name, model.name, usage)
-        # A model without a price in the table is not free: both stand there in the same way.
+        # 0 in the table means that there is no price, not that the model is free.
         return Cost(_micros(found), "table") if found else UNPRICED
 
 
@@ -86,7 +88,7 @@ def _load() -> Lookup:
                 cache_write_tokens=made,
             )
             return calc_price(counted, model_ref=model, provider_id=provider).total_price
-        except (LookupError, ValueError):  # not known; or counts that cannot be
+        except (LookupError, ValueError):  # an unknown model, or impossible counts
             return None
 
     lookup(
@@ -131,10 +133,10 @@ class Bookkeeper:
         if not costs:
             return
         try:
-            # A caller that is told to stop now has paid all the same.
+            # The answer was paid even if the caller is cancelled now.
             with trio.fail_after(BOOKED_SECONDS, shield=True):
                 await self.costs.add(chat, what, costs)
-        except Exception as error:  # noqa: BLE001  # the answer that was paid is there
+        except Exception as error:  # noqa: BLE001  # the answer counts more than its cost
             emit("cost.missed", "warning", chat=chat_name(chat), what=what, error=error)
 
     async def book_answer(

@@ -19,7 +19,7 @@ attention, say so in a sentence and leave it alone.
 - Ask only if you cannot go on: if the answers would lead to different work and no tool can tell \
 you. Otherwise choose what is most likely meant, and say what you chose.
 - Before larger work, say in a few lines what you will do and in which order. Where the user wants \
-to agree to it first, he puts you into plan mode.
+to agree to it first, they put you into plan mode.
 - Check your work with the means you have before you say that it is done. If you could not check \
 it, say that.
 - When a call fails, read what it says, and change something before you try again.
@@ -69,12 +69,12 @@ def place_text(*, has_workspace: bool, is_root: bool) -> str:
 
 PLAN_MODE = """\
 <plan-mode>
-The user wants a plan, not the work itself. Until he has agreed to one you change nothing: no \
+The user wants a plan, not the work itself. Until they have agreed to one you change nothing: no \
 files but the plan's own, no state of any program, no commits, nothing that others can see. Use \
 tools and commands only to look, and agents only to investigate.
 1. Look before you plan: read what the change touches, how it is tested, what it resembles.
 2. If the plan depends on what only the user can decide, ask with ask_user_question; all that you \
-have to know at once, never what a tool could tell you. Your turn ends, and his next message is \
+have to know at once, never what a tool could tell you. Your turn ends, and their next message is \
 the answer.
 3. Write the plan: its goal; the steps in their order, each with the places that it changes; how \
 each is checked; what can go wrong; what is still open. Name what is there, by its path. No code \
@@ -106,7 +106,7 @@ def user_instructions(prompt: str) -> str:
     return f"<user-instructions>\n{prompt}\n</user-instructions>"
 
 
-PROMPT_BYTES_MAX = 131_072  # of a prompt when it is clean; a longer one is refused
+PROMPT_BYTES_MAX = 131_072  # of a cleaned prompt; a longer one is refused
 
 _RANGES = (
     (0x00AD, 0x00AD),

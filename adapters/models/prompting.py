@@ -23,9 +23,11 @@ from actors.tools.gating import may_search
 from runtime.log import emit
 from runtime.statistics import CounterMetric, GaugeMetric
 
-ROWS_MIN = 100  # of a history that is kept converted: 1 ms; a shorter one is converted each time
-# Of all that are kept, with their rows, which are there anyway while their chats are at work.
-# Beyond it the history that was not asked for longest is forgotten, and converted anew.
+ROWS_MIN = (
+    100  # converting so many takes 1 ms; a shorter history is not kept but converted each time
+)
+# Of all histories that are kept, with their rows, which are in memory anyway while their chats are
+# at work. Beyond it, the history that was unused for longest is dropped, and converted anew.
 KEPT_BYTES_MAX = 64 << 20
 
 
@@ -109,7 +111,7 @@ class Prompting:
         return self._known.statistics()
 
 
-Whom = tuple[str, str | None]  # a chat asks: the provider, and which instance of it
+Whom = tuple[str, str | None]  # the provider that a chat asks, and which instance of it
 
 
 class PromptCache:

@@ -19,7 +19,7 @@ from adapters.settings.refusals import CannotStart
 
 MODEL = "PROMPTCORNER_MODEL"  # provider/model: the model of chats that name none
 
-# Ids of what is configured by name only: the same name is the same id in every process and start.
+# The namespace of ids that are made of names, so that they are the same in every process and start.
 _NAMES = UUID("6f1f3d06-6a0c-4d2e-9a52-0d4f2f6d9b51")
 
 
@@ -34,7 +34,7 @@ class ProviderConfig:
     base_url: str | None = None  # None: the vendor's own
     credentials: Credentials | None = field(repr=False, default=None)  # of bedrock
     region: str = ""  # of bedrock
-    variable: str = ""  # of the environment, that it comes from
+    variable: str = ""  # of the environment that sets it up; empty if it is stored
     # Of a plugin: the provider itself, which is not made by us.
     ready_made: ConfiguredProvider | None = field(repr=False, default=None)
 
@@ -55,7 +55,9 @@ class ModelConfig:
     provider: ProviderConfig
     model: str
     settings: CallSettings = DEFAULT_SETTINGS
-    effort_max: Effort | None = None  # that a chat may ask for; None: the effort of the settings
+    effort_max: Effort | None = (
+        None  # the highest that a chat may ask for; None: the effort of the settings
+    )
     provider_tools: tuple[ProviderTool, ...] = ()
     context_limit: int | None = None
     use_responses_api: bool | None = None  # None: by the name of the model

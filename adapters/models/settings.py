@@ -34,7 +34,7 @@ AUTO_ARCHIVE_DAYS = "auto_archive_days"
 OWN_PROMPT = "custom_prompt"
 OWN_DEBUG_LOGGING = "debug_logging"
 
-# What holds where nothing is set.
+# The values that hold if nothing is set.
 DEFAULTS: Mapping[str, Any] = {
     SYSTEM_PROMPT: "",
     PLAN_MODE_INSTRUCTIONS: "",

@@ -34,7 +34,7 @@ from adapters.models.store.catalogue import (
 TYPES = tuple(sorted(vendor.type for vendor in VENDORS if vendor.wire is not None))
 UNSUPPORTED_TYPES = tuple(vendor.type for vendor in VENDORS if vendor.wire is None)
 
-CONTEXT_LIMIT_USUAL = 128_000  # shown for a model of which nobody said
+CONTEXT_LIMIT_USUAL = 128_000  # shown for a model whose limit is not known
 THRESHOLD_USUAL = 70
 
 REHEARSAL = named_provider("rehearsal")
@@ -70,7 +70,7 @@ class ListedProvider:
     keys: tuple[StoredKey, ...] = ()
     settings: bytes | None = None
     sealed_settings: bytes | None = field(repr=False, default=None)
-    variable: str = ""  # of the environment, that it comes from
+    variable: str = ""  # of the environment that sets it up; empty if it is stored
     fault: str = ""  # why its key or its settings cannot be used
 
     @property
@@ -114,7 +114,7 @@ class ListedModel:
     updated_at: datetime
     source: ModelSource = ModelSource.DATABASE
     config: ModelConfig | None = None  # as it is asked, with the deployment's key
-    fault: str = ""  # why it could not be, whoever asks
+    fault: str = ""  # why no user can ask it
 
     @property
     def is_offered(self) -> bool:

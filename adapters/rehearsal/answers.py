@@ -21,7 +21,7 @@ from adapters.rehearsal.dialogue import (
 )
 from adapters.rehearsal.settings import with_markers
 
-BYTES_PER_TOKEN = 4  # of a prompt, where no usage is set
+BYTES_PER_TOKEN = 4  # of a prompt, if no usage is set
 CREATED = 1_700_000_000  # answers carry times that depend on their number only, so runs are equal
 TEXTS_KEPT_MAX = 16  # cut texts that are kept; another one drops the one used least recently
 DEPTH_MAX = 16  # of a schema; what is deeper is null
@@ -62,7 +62,7 @@ def plan_answer(
     """
     acting = base.script[number - 1] if number <= len(base.script) else base
     behaviour, names = with_markers(acting, asked.text)
-    random = Random(f"{base.seed}/{number}")  # to be repeated, not to be secret
+    random = Random(f"{base.seed}/{number}")  # it has to be repeatable, not secret
     count = attempt if "faults" in names else number
     fault = fault_of(behaviour.faults, count, random)
     ended = fault if isinstance(fault, EndedEarly) else None

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from random import Random
 from typing import Literal, assert_never, get_args
 
-RULES_MAX = 100  # more are refused
+RULES_MAX = 100  # rules of a behaviour; more are refused
 STATUS_MIN, STATUS_MAX = 400, 599
 RETRY_AFTER_SECONDS_MAX = 86_400
 NUMBER_MAX = 10**9

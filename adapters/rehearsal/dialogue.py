@@ -18,11 +18,13 @@ class ModelRequest:
 
     model: str
     streamed: bool
-    text: str  # of the last message of the user that has any
+    text: str  # of the last user message that has text
     rounds: int  # of tool results since then
     offers_tools: bool
     forced: str | None = None  # the tool that must be called
-    schema: Json | None = None  # of the JSON that is wished: as text, or as the forced tool's input
+    schema: Json | None = (
+        None  # of the JSON that is wanted as text, or as the input of the forced tool
+    )
     wants_usage: bool = True
     echo: Json = field(default_factory=dict)  # what the vendor repeats in its answer
     body_bytes: int = 0

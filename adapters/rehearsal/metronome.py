@@ -18,8 +18,8 @@ import trio
 
 from adapters.rehearsal.pacing import HangUp, Reset, Send, Stall, Step
 
-TICK_SECONDS = 0.001  # a step comes at most so much early, so that many come together
-LOOK_SECONDS = 10.0  # a longer wait is looked at so often, to drop it if its client has gone
+TICK_SECONDS = 0.001  # a step may come so much early, so that many come together
+LOOK_SECONDS = 10.0  # a longer wait is checked so often, and dropped if its client has gone
 BURST_MAX = 32  # steps of one answer that are due at once; then others have their turn
 
 
@@ -84,7 +84,7 @@ class Metronome:
         self._heap: list[
             tuple[float, int, PlayedAnswer]
         ] = []  # bounded by connections, see LOOK_SECONDS
-        self._entries = count()  # decides between two that are due at the same moment
+        self._entries = count()  # the order of those that are due at the same moment
         self._earlier = trio.Event()
 
     async def run(self) -> None:
@@ -107,7 +107,9 @@ class Metronome:
             self._add(due, playing)
             try:
                 await stream.receive_some(1)
-                playing.reached = "gone"  # or they speak before we have ended, which is no better
+                playing.reached = (
+                    "gone"  # or it sent something before our end, which counts as the same
+                )
             finally:
                 playing.scope = None
 

@@ -40,14 +40,16 @@ BODY_KEPT_BYTES_MAX = 64 * 1024  # of a longer body only the length is kept
 CONTROL_PREFIX = "/_fake/"  # of the paths by which tests steer a running model
 POINTS_MAX = 10_000  # of conversations, whose attempts are counted; the oldest is forgotten
 
-_WIRES: tuple[tuple[str, ModuleType], ...] = (  # by the end of the path: a base URL has any start
+_WIRES: tuple[
+    tuple[str, ModuleType], ...
+] = (  # by the end of the path, as a base URL may have any path before it
     ("/messages", anthropic),
     ("/chat/completions", openai_chat),
     ("/responses", openai_responses),
     (":generateContent", google),
     (":streamGenerateContent", google),
 )
-_CHAT = "x-promptcorner-chat-id"  # for whom we say that we ask
+_CHAT = "x-promptcorner-chat-id"  # the header in which we name the chat that asks
 _SECRET_HEADERS = frozenset({"authorization", "x-api-key", "x-goog-api-key", "api-key", "cookie"})
 
 

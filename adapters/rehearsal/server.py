@@ -22,11 +22,11 @@ from adapters.rehearsal.rehearsal import CONTROL_PREFIX, Exchange, Rehearsal, an
 from adapters.rehearsal.wires.http import CONTINUE, RequestHead, response
 
 CONNECTIONS_MAX = 10_000  # one more is answered 503 and closed
-BACKLOG = 4096  # connections that wait to be let in, as far as the system allows
-SEND_SECONDS = 30.0  # for a client to take what blocks; then it is cut off
+BACKLOG = 4096  # connections that wait to be accepted, as far as the system allows
+SEND_SECONDS = 30.0  # for a client to take data that blocks; then it is cut off
 SILENCE_SECONDS = 3600.0  # a stall that no client ends is ended here
 LINGER_SECONDS = 1.0  # after a refusal of what was not read, for the client to read it
-CLOSE_SECONDS = 1.0  # nothing is sent any more, so nothing can hold it up
+CLOSE_SECONDS = 1.0  # for closing a connection on which nothing is sent any more
 HEAD_BYTES_MAX = 64 * 1024  # a longer head is answered 431
 BODY_BYTES_MAX = 32 * 1024 * 1024  # a longer body is answered 413
 IDLE_SECONDS = 600.0  # between two requests; then the connection is closed
@@ -44,8 +44,8 @@ class ReceivedRequest:
 
     head: RequestHead
     body: bytes
-    rest: bytes  # what was sent along behind it
-    last: bool  # the connection ends behind the answer
+    rest: bytes  # bytes that came behind it
+    last: bool  # the connection ends with the answer
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,7 +119,7 @@ class _Door:
             else:
                 await self._converse(stream)
         except _GONE:
-            return  # there is nobody to tell
+            return  # the client is gone
         finally:
             self.connections -= 1
             with trio.move_on_after(CLOSE_SECONDS, shield=True):

@@ -36,7 +36,7 @@ class BehaviourSetting:
     """One setting: its name, its help, and how it is read."""
 
     name: str
-    shape: str  # what stands for the value in the help
+    shape: str  # the placeholder of the value in the help
     teaches: str
     read: Callable[[Any], object]
 
@@ -65,7 +65,7 @@ def with_markers(base: Behaviour, text: str) -> tuple[Behaviour, frozenset[str]]
     said = {
         _MARKED_NAMES[name]: value
         for name, value in _MARKER.findall(text)
-        if name in _MARKED_NAMES  # any other pair of brackets belongs to the message
+        if name in _MARKED_NAMES  # other brackets belong to the message
     }
     return read(base, said), frozenset(said)
 
@@ -97,7 +97,7 @@ def _script(base: Behaviour, entries: object) -> tuple[Behaviour, ...]:
 def _answer(base: Behaviour, number: int, entry: object) -> Behaviour:
     if not isinstance(entry, dict):
         raise InvalidSetting(f"script: answer {number} is no object of settings")
-    # Who writes tools into an answer of a script wants them called in that answer.
+    # Tools in an answer of a script are meant to be called in that answer.
     calls = {"tool_rounds": ROUNDS_MAX} if entry.keys() & {"tool_calls", "tool-calls"} else {}
     try:
         return read(base, {**calls, **entry})

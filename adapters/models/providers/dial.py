@@ -18,11 +18,13 @@ import trio
 
 from adapters.models.providers.faults import ProviderUnreachable, Untrusted
 
-CONNECT_SECONDS_MAX = 30.0  # name, TCP and TLS together; then `ProviderUnreachable`
+CONNECT_SECONDS_MAX = (
+    30.0  # for looking up the name, TCP and TLS together; then `ProviderUnreachable`
+)
 CLOSE_SECONDS_MAX = 2.0
 TUNNEL_HEAD_BYTES_MAX = 16 * 1024  # of a proxy's answer; a longer one opens no tunnel
 READ_BYTES = 64 * 1024
-CLOSED = -1  # the descriptor of a socket that is
+CLOSED = -1  # the descriptor of a closed socket
 
 _PORTS = {"https": 443, "http": 80}
 
@@ -80,7 +82,7 @@ class WaitingStream(trio.abc.Stream):
 
     def __init__(self, stream: trio.SocketStream) -> None:
         self._stream = stream
-        self._descriptor = stream.socket.fileno()  # to ask for it each time is dear
+        self._descriptor = stream.socket.fileno()  # asking for it each time is expensive
 
     async def receive_some(self, max_bytes: int | None = None) -> bytes:
         while True:
@@ -89,7 +91,7 @@ class WaitingStream(trio.abc.Stream):
             await trio.lowlevel.wait_readable(self._descriptor)
             try:
                 return os.read(self._descriptor, max_bytes or READ_BYTES)
-            except BlockingIOError:  # the kernel had thought better of it
+            except BlockingIOError:  # it was not readable after all
                 continue
             except OSError as error:
                 raise trio.BrokenResourceError(f"socket: {error}") from error

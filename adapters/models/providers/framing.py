@@ -18,7 +18,7 @@ class Framing(Protocol):
     """A reader of one body, which knows where it ends."""
 
     ended: bool  # the body is complete
-    clean: bool  # and nothing came after it, so the connection may be used again
+    clean: bool  # it ended, and nothing came after it: the connection may be used again
 
     def feed(self, data: bytes) -> bytes:
         """Return the piece of the body that `data` completes; it may be empty."""
@@ -99,7 +99,9 @@ class Chunked:
     def _chunk(self, data: bytes, at: int, pieces: list[bytes]) -> int:
         """Take what is there of the chunk and of the CRLF behind it."""
         end = at + self._left
-        if self._left > 2 and data[end - 2 : end] == b"\r\n":  # all of it is there: nearly always
+        if (
+            self._left > 2 and data[end - 2 : end] == b"\r\n"
+        ):  # nearly always the whole chunk has come
             pieces.append(data[at : end - 2])
             self._left = 0
             return end

@@ -31,8 +31,10 @@ WRITE_SECONDS_MAX = 30.0  # for one piece of a request; then `ConnectionLost`
 WRITE_PIECE_BYTES = 256 * 1024
 READ_BYTES = 64 * 1024
 HEAD_BYTES_MAX = 64 * 1024  # a longer head breaks the response
-IDLE_SECONDS_MAX = 45.0  # an older idle connection is closed, not used: the peer is about to
-IDLE_MAX = 256  # one more closes the one that has been idle longest
+IDLE_SECONDS_MAX = (
+    45.0  # an older idle connection is not used but closed, as its peer is about to do
+)
+IDLE_MAX = 256  # connections; one more closes the one that has been idle longest
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,7 +71,7 @@ class _Connection:
     def __init__(self, stream: trio.abc.Stream) -> None:
         self.stream = stream
         self.kept = False  # it has served before
-        self.heard = False  # something of the response has come
+        self.heard = False  # a part of the response has come
         self.idle_since = -math.inf
 
     async def send(self, request: ProviderRequest, wire: h11.Connection) -> None:

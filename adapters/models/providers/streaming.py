@@ -34,7 +34,7 @@ _FACTS: dict[type[Exception], str] = {
     UnicodeDecodeError: "it is not UTF-8",
     RecursionError: "it is nested too deeply",
 }
-DRAIN_SECONDS_MAX = 0.1  # after the provider's last event, for the end of the body
+DRAIN_SECONDS_MAX = 0.1  # to wait for the end of the body after the provider's last event
 
 
 class Decoder(Protocol):

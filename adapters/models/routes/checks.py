@@ -20,7 +20,7 @@ from adapters.models.snapshot import CatalogueSnapshot, ListedModel
 from adapters.people.store.users import User
 
 NAME_CHARACTERS_MAX = 128
-TEXT_CHARACTERS_MAX = 2_048  # of what is shown: names for people, icons, addresses
+TEXT_CHARACTERS_MAX = 2_048  # of names for people, icons and addresses
 KEY_BYTES_MAX = 10_240
 KEYS_MAX = 32  # of one provider; more are refused
 

@@ -31,7 +31,7 @@ from runtime.clock import wall
 CHATS = "/api/experimental/chats"
 PATH = f"{CHATS}/model-configs"
 BODY_BYTES_MAX = 256 * 1024
-CONTEXT_LIMIT_MAX = 2**53  # what every client can count to
+CONTEXT_LIMIT_MAX = 2**53  # the largest number that every client can count to
 INVALID = "Invalid model config."
 
 
@@ -48,7 +48,7 @@ class ModelRoutes:
                 "GET",
                 f"{CHATS}/models",
                 self.models,
-                "What one could ask, by type of provider.",
+                "List the models that the user can ask, by type of provider.",
                 None,
                 {200: ChatModelsResponse},
             ),
@@ -56,17 +56,17 @@ class ModelRoutes:
                 "GET",
                 PATH,
                 self.list,
-                "All models for administrators, for others those on offer.",
+                "List the models: all of them for administrators, for others those on offer.",
                 None,
                 {200: Sequence[ChatModelConfig]},
             ),
-            ("POST", PATH, self.add, "Set up a model.", written, {201: ChatModelConfig}),
+            ("POST", PATH, self.add, "Add a model.", written, {201: ChatModelConfig}),
             ("PATCH", one, self.change, "Change a model.", written, {200: ChatModelConfig}),
             (
                 "DELETE",
                 one,
                 self.remove,
-                "Remove a model: chats go on with the default.",
+                "Remove a model; its chats go on with the default.",
                 None,
                 {204: None},
             ),

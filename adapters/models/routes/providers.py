@@ -71,17 +71,17 @@ class ProviderRoutes:
         one = PATH + "/{provider}"
         list_of = Sequence[AIProvider]
         rows = (
-            ("GET", PATH, self.list, "All providers.", None, {200: list_of}, ()),
+            ("GET", PATH, self.list, "List all providers.", None, {200: list_of}, ()),
             (
                 "POST",
                 PATH,
                 self.add,
-                "Set up a provider.",
+                "Add a provider.",
                 CreateAIProviderRequest,
                 {201: AIProvider},
                 (409,),
             ),
-            ("GET", one, self.show, "A provider, by id or name.", None, {200: AIProvider}, ()),
+            ("GET", one, self.show, "Get a provider, by id or name.", None, {200: AIProvider}, ()),
             (
                 "PATCH",
                 one,

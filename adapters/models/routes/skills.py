@@ -19,7 +19,7 @@ from adapters.models.store.catalogue import StoredSkill
 from adapters.models.store.settings import SkillStore, SkillTaken, TooManySkills
 
 PATH = "/api/experimental/users/{user}/skills"
-BODY_BYTES_MAX = 8 * CONTENT_BYTES_MAX  # as JSON may write it
+BODY_BYTES_MAX = 8 * CONTENT_BYTES_MAX  # the content as JSON, with every byte escaped
 
 
 class SkillRoutes:
@@ -31,11 +31,25 @@ class SkillRoutes:
         one = PATH + "/{name}"
         written = WriteUserSkillRequest
         rows = (
-            ("GET", PATH, self.list, "A user's skills.", None, {200: Sequence[UserSkillMetadata]}),
-            ("POST", PATH, self.add, "Keep a skill.", written, {201: UserSkill}),
-            ("GET", one, self.show, "A skill, with what is in it.", None, {200: UserSkill}),
-            ("PATCH", one, self.change, "Rewrite a skill.", written, {200: UserSkill}),
-            ("DELETE", one, self.remove, "Forget a skill.", None, {204: None}),
+            (
+                "GET",
+                PATH,
+                self.list,
+                "List a user's skills.",
+                None,
+                {200: Sequence[UserSkillMetadata]},
+            ),
+            ("POST", PATH, self.add, "Add a skill.", written, {201: UserSkill}),
+            ("GET", one, self.show, "Get a skill with its content.", None, {200: UserSkill}),
+            (
+                "PATCH",
+                one,
+                self.change,
+                "Replace the content of a skill.",
+                written,
+                {200: UserSkill},
+            ),
+            ("DELETE", one, self.remove, "Remove a skill.", None, {204: None}),
         )
         return tuple(
             Endpoint(

@@ -38,7 +38,7 @@ class UserSettingRoutes:
             "GET",
             path,
             self.overrides,
-            summary="See one's own choice of models.",
+            summary="Get the models that the user has chosen for themselves.",
             answers={200: wire.PersonalOverrides},
         )
         yield _row(
@@ -46,7 +46,7 @@ class UserSettingRoutes:
             path + "/{context}",
             self.put_override,
             answers={204: None},
-            summary="Choose a model of one's own.",
+            summary="Choose a model for the user's own chats or agents.",
             body=wire.UpdatePersonalOverride,
         )
         path = "user-debug-logging"
@@ -55,7 +55,7 @@ class UserSettingRoutes:
             path,
             self.debug_logging,
             answers={200: wire.UserDebugLogging},
-            summary="See whether one's model calls are recorded.",
+            summary="Get whether the user's model calls are recorded.",
         )
         yield _row(
             "PUT",
@@ -63,7 +63,7 @@ class UserSettingRoutes:
             self.put_debug_logging,
             answers={204: None},
             refusals=(409,),
-            summary="Have one's model calls recorded, or not.",
+            summary="Set whether the user's model calls are recorded.",
             body=wire.UpdateUserDebugLogging,
         )
 
@@ -73,14 +73,14 @@ class UserSettingRoutes:
             "user-prompt",
             self.prompt,
             answers={200: wire.UserPrompt},
-            summary="See what all of one's chats are told.",
+            summary="Get the user's own instructions for all of their chats.",
         )
         yield _row(
             "PUT",
             "user-prompt",
             self.put_prompt,
             answers={200: wire.UserPrompt},
-            summary="Set what all of one's chats are told.",
+            summary="Set the user's own instructions for all of their chats.",
             body=wire.UpdateUserPrompt,
         )
 
@@ -92,14 +92,14 @@ class UserSettingRoutes:
             path,
             self.thresholds,
             answers={200: wire.CompactionThresholds},
-            summary="See when one's chats are summarised.",
+            summary="Get at which share of the context the user's chats are compacted, by model.",
         )
         yield _row(
             "PUT",
             one,
             self.put_threshold,
             answers={200: wire.CompactionThreshold},
-            summary="Set when one's chats with a model are summarised.",
+            summary="Set at which share of the context chats with a model are compacted.",
             body=wire.UpdateCompactionThreshold,
         )
         yield _row(
@@ -107,7 +107,7 @@ class UserSettingRoutes:
             one,
             self.drop_threshold,
             answers={204: None},
-            summary="Leave it to the model's own setting.",
+            summary="Let the model's own threshold hold for the user's chats again.",
         )
 
     # models

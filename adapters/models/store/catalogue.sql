@@ -1,4 +1,4 @@
--- All that the catalogue knows, read at once: its statements are sent together and see one snapshot.
+-- The whole catalogue, read at once: these statements are sent together and see one snapshot.
 
 -- part: provider_row
 -- A provider `p` as stored.provider_of reads it: its keys in the order in which they are used.
@@ -16,41 +16,41 @@ id, provider_id, model, display_name, enabled, is_default, context_limit, compre
 call, created_at, updated_at
 
 -- name: catalogue_providers
--- Those that stand.
+-- All providers that were not removed.
 SELECT {provider_row} FROM ai_providers p WHERE p.deleted_at IS NULL ORDER BY p.created_at, p.id;
 
 -- name: provider
--- One of them.
+-- One provider, unless it was removed.
 SELECT {provider_row} FROM ai_providers p WHERE p.id = %(id)s AND p.deleted_at IS NULL;
 
 -- name: model_config
--- One of those that stand.
+-- One model, unless it was removed.
 SELECT {model_row} FROM model_configs WHERE id = %(id)s AND deleted_at IS NULL;
 
 -- name: catalogue_models
--- Those that stand.
+-- All models that were not removed.
 SELECT {model_row} FROM model_configs WHERE deleted_at IS NULL ORDER BY created_at, id;
 
 -- name: catalogue_known
--- Whose model it was, for every model that a message may name.
+-- The provider of every model that a message may name, also of those that were removed.
 SELECT id, provider_id FROM model_configs
  UNION ALL
 SELECT id, provider_id FROM offered_models;
 
 -- name: catalogue_settings
--- What is set for the deployment.
+-- The settings of the deployment.
 SELECT name, value FROM settings;
 
 -- name: own_settings
--- What is set for a user.
+-- The settings of a user.
 SELECT name, value FROM user_settings WHERE user_id = %(user)s;
 
 -- name: own_keys
--- The keys that a user has brought.
+-- The keys that a user has brought, sealed.
 SELECT provider_id, sealed FROM user_provider_keys WHERE user_id = %(user)s;
 
 -- name: remember_offered
--- Models of the environment, for the messages that will name them.
+-- Store models of the environment, because messages will name them.
 INSERT INTO offered_models (id, provider_id, label)
 SELECT * FROM unnest(%(ids)s::uuid[], %(providers)s::uuid[], %(labels)s::text[])
     ON CONFLICT (id) DO NOTHING;

@@ -48,7 +48,7 @@ def _json(value: object) -> Json:
     return Json(msgspec.json.encode(value))
 
 
-SKILLS_MAX = 100  # of one user; one more is refused
+SKILLS_MAX = 100  # skills of one user; one more is refused
 
 
 @dataclass(frozen=True, slots=True)

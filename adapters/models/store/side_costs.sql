@@ -1,7 +1,7 @@
--- What chats have cost: their messages, and what was bought beside them.
+-- The costs of chats: of their messages, and of what was bought beside them.
 
 -- name: book_side_cost
--- Of a chat that is gone nothing is kept.
+-- Add to the costs of a chat; if the chat is gone, nothing is kept.
 INSERT INTO side_costs AS known (chat_id, what, micros, requests, unpriced)
 SELECT id, %(what)s, %(micros)s, %(requests)s, %(unpriced)s
   FROM chats
@@ -12,8 +12,8 @@ ON CONFLICT (chat_id, what) DO UPDATE
        unpriced = known.unpriced + excluded.unpriced;
 
 -- name: cost_of_tree
--- What has been paid for a whole family, whichever of it is named, and whether for that one; what is
--- deleted was paid too. Without a word for it: messages.
+-- The costs of a whole family of chats, whichever of it is named, and which of them are of that chat.
+-- What is deleted was paid, too. A row whose `what` is null is of messages.
 WITH tree AS (
     SELECT member.id
       FROM chats c

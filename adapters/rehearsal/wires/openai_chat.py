@@ -107,7 +107,9 @@ def _last_said(messages: list[_Message]) -> tuple[str, int]:
     for message in reversed(messages):
         if message.role == "user":
             return _text(message.content), rounds
-        rounds += message.role == "tool" and above != "tool"  # one round has a result a message
+        rounds += (
+            message.role == "tool" and above != "tool"
+        )  # a round has one message for each result
         above = message.role
     return "", rounds
 

@@ -103,7 +103,9 @@ def _last_said(items: str | list[_Item]) -> tuple[str, int]:
         if item.role == "user":
             return _text(item.content), rounds
         kind = item.type
-        rounds += kind == "function_call_output" and above != kind  # a round has an item a result
+        rounds += (
+            kind == "function_call_output" and above != kind
+        )  # a round has one item for each result
         above = kind
     return "", rounds
 

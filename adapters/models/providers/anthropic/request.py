@@ -64,7 +64,9 @@ def body(prompt: Prompt, *, model: str | None, extra: Json) -> bytes:
     `model` is the name of the model if it belongs into the body, `extra` what the transport adds.
     """
     settings, options = prompt.settings, options_of(prompt)
-    thoughts = options.thinking_budget_tokens or 0  # they count as output: an answer needs room too
+    thoughts = (
+        options.thinking_budget_tokens or 0
+    )  # thoughts count as output, and the answer needs room, too
     request: Json = {
         "max_tokens": settings.max_output_tokens or OUTPUT_TOKENS_MAX + thoughts,
         "messages": _messages(prompt, options),
@@ -95,7 +97,7 @@ def _thinking(prompt: Prompt, options: AnthropicOptions) -> Json:
     elif options.thinking_budget_tokens:
         budget = options.thinking_budget_tokens
         found = {"thinking": {"type": "enabled", "budget_tokens": budget}}
-    if _forces_a_tool(prompt):  # whoever must call a tool may not think; the effort may stand
+    if _forces_a_tool(prompt):  # a model that must call a tool may not think; its effort may stay
         found.pop("thinking", None)
     thinking = found.get("thinking")
     if options.thinking_display and isinstance(thinking, dict):

@@ -97,7 +97,7 @@ def model_id(model: str, region: str) -> str:
     Anthropic's models are called through a profile of the geography that the region is in.
     """
     if not model.startswith("anthropic."):
-        return model  # it names its geography, or an account's own profile
+        return model  # its name has a geography, or is a profile of the account
     prefix = next((prefix for name, prefix in _PREFIXES.items() if region.startswith(name)), "")
     return f"{prefix}{model}"
 

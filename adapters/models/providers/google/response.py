@@ -49,7 +49,7 @@ _WITHHELD = frozenset(
         "IMAGE_RECITATION",
     }
 )
-# The model got lost in its own syntax: another try is likely to go well.
+# The model broke its own syntax: another try is likely to succeed.
 _LOST = frozenset({"MALFORMED_FUNCTION_CALL", "MALFORMED_RESPONSE", "UNEXPECTED_TOOL_CALL"})
 
 

@@ -52,7 +52,7 @@ class ResponsesDecoder:
     def __init__(self, skipped: SkippedKinds | None = None) -> None:
         self._events = EventParser()
         self._skipped = skipped or SkippedKinds()
-        self._spoken: set[str] = set()  # the blocks that have said something
+        self._spoken: set[str] = set()  # the blocks that have text
         self._calls: dict[str, wire.FunctionCallItem] = {}  # under way, by the ids of their items
         self._called = False
         self._summary: dict[str, int] = {}  # the summary that is being said, by item
@@ -180,7 +180,7 @@ class ResponsesDecoder:
             summaries = [summary.get("text", "") for summary in item.summary]
             said = summaries or [thought.text for thought in item.content or ()]
             if not (said or metadata):
-                return  # it keeps its thoughts to itself, and they cannot be sent back
+                return  # its thoughts are withheld, and cannot be sent back
             yield ReasoningDelta(item.id, _BETWEEN_SUMMARIES.join(said))
         yield ReasoningEnded(item.id, metadata)
 
@@ -235,7 +235,7 @@ _HEARD: dict[str, Callable[[ResponsesDecoder, bytes], Iterator[Delta]]] = {
     "error": ResponsesDecoder.heard_error,
 }
 
-# Known, and nothing that an item's end does not tell.
+# Known kinds that tell nothing which the end of an item does not tell.
 _SILENT = frozenset(
     {
         "response.queued",
