@@ -18,7 +18,7 @@ from typing import cast
 import trio
 
 from actors.chat.turn.deps import TurnDeps
-from actors.chat.turn.ports import UNMEASURED, Calling, LocalTool, OfferedTools, ToolOutput
+from actors.chat.turn.ports import UNMEASURED, LocalTool, OfferedTools, ToolInvocation, ToolOutput
 from actors.chat.turn.tool_batch import run_batch
 from actors.chat.turn.work import AtStake, Attempt
 from actors.law.chat import Chat
@@ -54,7 +54,7 @@ class Sleeping:
 
     offered = OfferedTools((LocalTool(ToolDefinition("sleep", "", JsonText("{}")), 60.0),))
 
-    async def run(self, calling: Calling) -> ToolOutput:
+    async def run(self, calling: ToolInvocation) -> ToolOutput:
         await trio.sleep(json.loads(calling.call.args or "{}")["seconds"])
         return SAYS
 

@@ -43,7 +43,6 @@ DICTATED = "adapters/models/providers/*/wire.py"
 # Rooms whose names and sentences are still to be made plain.
 TO_COME = {
     *("actors/law", "actors/prompts"),
-    "actors/chat",
     *("adapters/postgres", "adapters/workspaces"),
     *("adapters/access", "adapters/tools", "adapters/chats"),
     "adapters/relay",

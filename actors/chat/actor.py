@@ -1,8 +1,8 @@
 """The chat actor: the shell around `decide`.
 
-One task reads the mailbox and waits for nothing else. What the chat needs done is done by one piece
-of work at a time, in a task and a scope of its own, and comes back as mail; so does a look at the
-store. Only the mailbox task touches the state.
+One task reads the mailbox and waits for nothing else. One piece of work at a time runs in a task
+and a scope of its own, and its end comes back as mail; so does a look at the store. Only the
+mailbox task touches the state.
 """
 
 from dataclasses import replace
@@ -22,14 +22,14 @@ from actors.chat.turn.work import (
     AtStake,
     CutShort,
     Gone,
-    Held,
+    HeldChat,
     LetGo,
     Obsolete,
     Outcome,
     Poisoned,
     WorkFailed,
     WorkKind,
-    newer,
+    newest_of,
     without_attempt,
 )
 from actors.chat.waits import await_attempt, await_client
@@ -45,15 +45,15 @@ from runtime.log import emit
 from runtime.mailbox import Address, Mailbox, open_mailbox
 from runtime.scope import CausedScope
 
-# One look and one end of work at most lie there, so there is always room for them; the rest is for
-# who drains: more of that is refused, and cancels at once. Hints do not count.
+# At most one look and one end of work lie in the mailbox, so there is always room for them; the
+# rest is for drains: more of them are refused, and cancel at once. Hints do not count.
 MAILBOX_CAPACITY = 8
 MAIL_AT_ONCE_MAX = 8
 FAILURE_FIRST_SECONDS = 0.1  # pause before what failed around the edges is tried again
 FAILURE_CAP_SECONDS = 5.0
 LEAVE_SECONDS = 5.0  # for giving the chat back while the process stops; then it goes with its lease
-# Attempts that failed here in a row, and not because of the provider; then the chat is stopped. Not
-# among them is one that could not even be counted, and one whose store was away, busy or full.
+# Attempts that failed here in a row, and not because of the provider; then the chat is stopped. An
+# attempt that could not be counted, or whose store was away, busy or full, is not among them.
 FAULTS_MAX = 25
 
 KEEPS_FAILING = ChatError(
@@ -64,9 +64,9 @@ KEEPS_FAILING = ChatError(
 
 
 class ChatActor:
-    """One chat, for as long as this process holds it."""
+    """The actor of one chat, for as long as this process holds it."""
 
-    def __init__(self, me: Holder, held: Held, deps: TurnDeps) -> None:
+    def __init__(self, me: Holder, held: HeldChat, deps: TurnDeps) -> None:
         self.chat = held.stored.chat.id
         self.name = chat_name(self.chat)
         self.address: Address[ChatMail]
@@ -79,8 +79,8 @@ class ChatActor:
         self._scope = CausedScope()  # of the work in flight
         self._at_stake = AtStake()  # in it
         self._failures_count = 0  # in a row
-        # The attempt that was counted when the first of them failed that was no fault of the store;
-        # None: there is no such yet.
+        # The attempt that was counted at the first failure that was no fault of the store; None:
+        # there was none yet.
         self._failing_since: int | None = None
         self._looking = False
         self._look_again = False
@@ -89,7 +89,8 @@ class ChatActor:
         self._cause: Cause | None = None
 
     async def run(self) -> Cause | None:
-        """Drive the chat until it is at rest, taken or given back; why it was left in mid-work."""
+        """Drive the chat until it is at rest, taken or given back. Return why it was left in the
+        middle of its work, if it was."""
         try:
             async with trio.open_nursery() as tasks:
                 self._step(tasks)
@@ -148,8 +149,8 @@ class ChatActor:
 
     @property
     def _faults_count(self) -> int:
-        """How many attempts have failed here in a row, neither because of the provider nor because
-        the store was away."""
+        """Return how many attempts have failed here in a row, neither because of the provider nor
+        because the store was away."""
         if self._failing_since is None:
             return 0
         return self._held.stored.chat.generation_attempt - self._failing_since + 1
@@ -168,7 +169,7 @@ class ChatActor:
             self._failing_since = None
         match outcome:
             case Advanced(held):
-                self._held = newer(self._held, held)
+                self._held = newest_of(self._held, held)
                 self._step(tasks)
             case CutShort(cause):
                 if is_leaving and isinstance(cause, Shutdown):  # it took too long
@@ -197,7 +198,7 @@ class ChatActor:
         chat = self._held.stored.chat
         if kind is WorkKind.AWAIT_CLIENT:
             # That may take days, and most answers move the history: it is read again then.
-            self._held = Held(self._held.stored)
+            self._held = HeldChat(self._held.stored)
             self._deps.prompts.forget(self.chat)
         self._in_flight = InFlight(kind, chat.history_version, chat.status, chat.archived)
         self._scope = CausedScope()
@@ -210,12 +211,12 @@ class ChatActor:
         return self._in_flight is not None and self._in_flight.kind is WorkKind.LEAVE
 
     def _bound_leaving(self) -> None:
-        """A process that stops does not wait long for a store that is away."""
+        """Bound how long a process that stops waits for a store that is away."""
         if self._draining and self._is_leaving:
             self._scope.expire_in(LEAVE_SECONDS, Shutdown())
 
     async def _work(
-        self, kind: WorkKind, held: Held, scope: CausedScope, at_stake: AtStake
+        self, kind: WorkKind, held: HeldChat, scope: CausedScope, at_stake: AtStake
     ) -> None:
         committed: list[Committed] = []
 
@@ -225,7 +226,7 @@ class ChatActor:
         end = await run_child(scope, do)
         self.address.cast(WorkEnded(_outcome(end, committed)))
 
-    async def _do(self, kind: WorkKind, held: Held, at_stake: AtStake) -> Committed:
+    async def _do(self, kind: WorkKind, held: HeldChat, at_stake: AtStake) -> Committed:
         match kind:
             case WorkKind.GENERATE:
                 return await generate(held, self._deps, at_stake)
@@ -248,8 +249,8 @@ class ChatActor:
     # looking at the store
 
     def _look(self, tasks: trio.Nursery) -> None:
-        """Read the chat anew. Hints that come meanwhile make it read once more, not once each. When
-        the chat has been left, nothing is read: hints concern its next holder."""
+        """Read the chat anew. Hints that come meanwhile make it read once more, not once each.
+        Nothing is read once the chat has been left: hints concern its next holder."""
         if self._left:
             return
         if self._looking:
@@ -259,7 +260,8 @@ class ChatActor:
             tasks.start_soon(self._read, self._failures_count)
 
     async def _read(self, failures_count: int) -> None:
-        """Comes back with what is stored, however long the store is away; tells of it once."""
+        """Read what is stored, however long the store is away, and mail it to this actor. A store
+        that does not answer is logged once."""
         is_told = False
         while True:
             if failures_count:
@@ -280,7 +282,7 @@ class ChatActor:
         if stored is None:
             self._leave(Gone())
             return
-        self._held = newer(self._held, Held(stored))
+        self._held = newest_of(self._held, HeldChat(stored))
         self._step(tasks)
         if self._look_again:
             self._look_again = False
@@ -294,7 +296,8 @@ def _pause(failures_count: int) -> float:
 
 
 def _outcome(end: ends.End, committed: list[Committed]) -> Outcome:
-    """Work that came to its end counts, whatever was asked of it at the last moment."""
+    """Return how the work ended. Work that finished counts as finished, even if it was told to stop
+    at the last moment."""
     match end:
         case ends.Finished():
             [done] = committed

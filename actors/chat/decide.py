@@ -1,12 +1,12 @@
-"""What a new view of the stored chat means for the work in flight. Pure.
+"""The rule for what a new view of the stored chat means for the work in flight. Pure.
 
-The actor has at most one piece of work. Whatever comes in (a view of the store, the end of its
-work) is answered by one of four decisions:
+The actor has at most one piece of work. A view of the store and the end of its work are answered by
+one of four decisions:
 
-    Go(kind)      nothing is in flight: begin this
-    Cancel(cause) what is in flight is obsolete: stop it; its end brings us back here
-    Carry()       what is in flight is still right, or there is nothing to do yet
-    End(cause)    we have no business with this chat any more
+    Begin(kind)       nothing is in flight: begin this
+    Cancel(cause)     what is in flight is obsolete: stop it; its end comes back here
+    KeepGoing()       what is in flight is still right, or there is nothing to do yet
+    LeaveChat(cause)  the chat is not this actor's any more
 """
 
 from dataclasses import dataclass
@@ -27,7 +27,7 @@ from runtime.ends import Cause, Shutdown
 
 @dataclass(frozen=True, slots=True)
 class InFlight:
-    """The work that runs, what it was begun for, and whether it would lose anything by stopping."""
+    """The work that runs, what it was begun for, and whether stopping it would lose anything."""
 
     kind: WorkKind
     history_version: int
@@ -37,7 +37,7 @@ class InFlight:
 
     @property
     def may_go_on_elsewhere(self) -> bool:
-        """Whether it only waits. Other work can be finished here alone."""
+        """Tell whether the work only waits. Other work can be finished only here."""
         return self.kind in _WAITS or (self.kind is WorkKind.GENERATE and not self.at_stake)
 
 
@@ -81,7 +81,10 @@ def decide(
     draining: bool,
     keeps_failing: bool = False,
 ) -> Decision:
-    """`keeps_failing`: attempts have failed here too often, and not because of the provider."""
+    """Return what to do about the chat.
+
+    `keeps_failing` says that attempts have failed here too often, and not because of the provider.
+    """
     if chat.holder != me:
         return LeaveChat(LeaseTaken(chat.holder))
     if in_flight is None:
@@ -96,7 +99,7 @@ def decide(
 
 def _kind(chat: Chat, *, draining: bool) -> WorkKind:
     kind = WorkKind.LEAVE if chat.archived else _KIND[chat.status]
-    if draining and kind is not WorkKind.INTERRUPT:  # only here is it known what was said
+    if draining and kind is not WorkKind.INTERRUPT:  # what was said is known only here
         return WorkKind.LEAVE
     if kind is WorkKind.GENERATE and chat.retry_state is not None:
         return WorkKind.AWAIT_ATTEMPT
@@ -104,7 +107,7 @@ def _kind(chat: Chat, *, draining: bool) -> WorkKind:
 
 
 def why_obsolete(work: InFlight, chat: Chat) -> Cause:
-    """What the work in flight is stopped for. A user's interrupt keeps what was said."""
+    """Return why the work in flight has to stop. A user's interrupt keeps what was said."""
     if chat.archived != work.archived:
         return Archived()
     if chat.history_version != work.history_version:
@@ -115,7 +118,8 @@ def why_obsolete(work: InFlight, chat: Chat) -> Cause:
 
 
 def _belongs(work: InFlight, chat: Chat) -> bool:
-    """Attempts, retries and the queue move under a piece of work without making it obsolete."""
+    """Tell whether the work still fits the chat. Attempts, retries and the queue may change without
+    making it obsolete."""
     return (
         work.history_version == chat.history_version
         and work.status is chat.status

@@ -1,4 +1,10 @@
-"""Task: end a turn that somebody interrupted. What was said is kept, what is open is closed."""
+"""The task that ends a turn which a user has interrupted: what was said is kept, open calls are
+closed.
+
+Text and thoughts are kept as far as they had come. A call is kept if its arguments are whole and
+valid; what is left of any other call could not be executed, and is dropped. Calls that then still
+lack a result are closed by the law when the interruption is finished.
+"""
 
 from datetime import datetime
 from functools import partial
@@ -7,7 +13,7 @@ from actors.chat.turn.commits import Committed, commit
 from actors.chat.turn.deps import TurnDeps
 from actors.chat.turn.scribe import book_due
 from actors.chat.turn.steps import EndedCall, tool_rows
-from actors.chat.turn.work import Attempt, Held
+from actors.chat.turn.work import Attempt, HeldChat
 from actors.law.chat import Body, Chat, Role
 from actors.law.closing import unanswered_calls
 from actors.law.ids import EpisodeKey, ModelConfigId
@@ -18,7 +24,8 @@ from actors.law.store.retry import retry_store
 from runtime.clock import now, wall
 
 
-async def interrupt(held: Held, deps: TurnDeps) -> Committed:
+async def interrupt(held: HeldChat, deps: TurnDeps) -> Committed:
+    """Commit what was said and done, end the turn, and give the chat back."""
     chat = held.stored.chat
     key = EpisodeKey(chat.id, chat.history_version, chat.generation_attempt)
     preview = deps.previews.find(key)  # none: nothing was asked yet, or another process asked
@@ -45,11 +52,13 @@ def _kept(attempt: Attempt, chat: Chat, *, ended_at: float | None) -> tuple[Body
     )
 
 
-async def _noted(held: Held, kept: tuple[Body, ...], deps: TurnDeps) -> tuple[Body, ...]:
+async def _noted(held: HeldChat, kept: tuple[Body, ...], deps: TurnDeps) -> tuple[Body, ...]:
     """Return the results of tools that had ended in an attempt before this one, or in a process
-    that is gone: only the journal knows of them. The other calls are claimed, not only looked at: a
-    process that does not know yet that the chat was taken from it finds them begun, and does not
-    run them."""
+    that is gone: only the journal knows of them.
+
+    The other calls are noted as begun, not only looked at. So a process that does not know yet that
+    the chat was taken from it does not run them.
+    """
     chat, calls = held.stored.chat, _unanswered(held, kept)
     if not calls:
         return ()
@@ -63,9 +72,12 @@ async def _noted(held: Held, kept: tuple[Body, ...], deps: TurnDeps) -> tuple[Bo
     return tool_rows(ended, model_config_id=chat.last_model_config_id)
 
 
-def _unanswered(held: Held, kept: tuple[Body, ...]) -> tuple[ToolCallPart, ...]:
-    """Stored calls to which `kept` has no result; also those under a name that the client has
-    declared, for a tool of ours that has it, too, is the one that is run."""
+def _unanswered(held: HeldChat, kept: tuple[Body, ...]) -> tuple[ToolCallPart, ...]:
+    """Return the stored calls to which `kept` has no result.
+
+    Calls under a name that the client has declared are among them: if a tool of ours has that name
+    too, it is the one that runs.
+    """
     parts = [part for body in kept for part in body.parts]
     answered = {part.id for part in parts if isinstance(part, ToolResultPart)}
     return tuple(call for call in unanswered_calls(held.stored.tail) if call.id not in answered)
@@ -79,8 +91,8 @@ def partial_rows(
     model_config_id: ModelConfigId | None,
     is_booked: bool = False,
 ) -> tuple[Body, ...]:
-    """One assistant message, if there is anything to keep. `is_booked`: somebody has written down
-    what it cost."""
+    """Return one assistant message if there is anything to keep. `is_booked` says that its cost has
+    been written down already."""
     parts = tuple(part for part in answer.cut_short(now) if _is_whole(part))
     if not parts:
         return ()

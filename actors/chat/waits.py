@@ -1,4 +1,4 @@
-"""Tasks that only wait: for those who have to answer, for the time of the next attempt."""
+"""Tasks that only wait: for a client or a person to answer, for the time of the next attempt."""
 
 from collections.abc import Sequence
 from datetime import datetime
@@ -9,7 +9,7 @@ import trio
 
 from actors.chat.turn.commits import Committed, begin_attempt, commit
 from actors.chat.turn.deps import TurnDeps
-from actors.chat.turn.work import Held, LetGo, Obsolete
+from actors.chat.turn.work import HeldChat, LetGo, Obsolete
 from actors.law.chat import RetryState, StoredChat
 from actors.law.closing import unanswered_dynamic_calls
 from actors.law.requests import CancelRequiresAction, ExpireApprovals, Request
@@ -17,9 +17,9 @@ from actors.law.store.ports import fence_holds, fence_of
 from actors.law.store.retry import retry_store
 
 
-async def await_client(held: Held, deps: TurnDeps) -> Committed:
+async def await_client(held: HeldChat, deps: TurnDeps) -> Committed:
     """Wait until it is too late for a client's results or a person's decision, by the database's
-    clock. Whoever answers in time makes this work obsolete."""
+    clock. An answer in time makes this work obsolete."""
     stored = held.stored
     chat, fence = stored.chat.id, fence_of(stored.chat)
     assert fence is not None, "only a chat that is held is waited for"
@@ -28,15 +28,18 @@ async def await_client(held: Held, deps: TurnDeps) -> Committed:
         looked = await retry_store(chat, "view", partial(deps.reading.view, chat))
         if not isinstance(looked, StoredChat):
             return LetGo()
-        if not fence_holds(fence, looked.chat):  # what has moved is not ours to end
+        if not fence_holds(fence, looked.chat):  # a chat that has moved is not to be ended here
             return Obsolete()
         stored = looked
-    return await commit(Held(stored, held.history), _too_late(stored), deps)
+    return await commit(HeldChat(stored, held.history), _too_late(stored), deps)
 
 
 def _too_late(stored: StoredChat) -> Sequence[Request]:
-    """Neither is refused, whatever people allow meanwhile: the client's calls keep the chat waiting
-    until they are cancelled, so they come last."""
+    """Return the requests that end the wait.
+
+    Neither is refused, whatever people allow meanwhile. The client's calls keep the chat waiting
+    until they are cancelled, so their cancellation comes last.
+    """
     requests: list[Request] = []
     if person_seconds_left(stored) <= 0:
         requests.append(ExpireApprovals())
@@ -47,11 +50,13 @@ def _too_late(stored: StoredChat) -> Sequence[Request]:
 
 
 def seconds_left(stored: StoredChat) -> float:
-    """Until somebody's time is over. Infinite: a person has as long as it takes."""
+    """Return the seconds until the first deadline. Infinite: a person may take as long as they
+    like."""
     return min(client_seconds_left(stored), person_seconds_left(stored))
 
 
 def client_seconds_left(stored: StoredChat) -> float:
+    """Return the seconds that the client has left to answer its calls."""
     if stored.chat.asks and not unanswered_dynamic_calls(stored):
         return inf
     deadline = stored.chat.requires_action_deadline_at
@@ -59,15 +64,16 @@ def client_seconds_left(stored: StoredChat) -> float:
 
 
 def person_seconds_left(stored: StoredChat) -> float:
+    """Return the seconds that are left to decide on the first call that waits for consent."""
     times = [ask.until for ask in stored.chat.asks if ask.until is not None]
     return (min(times) - stored.now).total_seconds() if times else inf
 
 
-async def await_attempt(held: Held, deps: TurnDeps) -> Committed:
-    """Wait until the moment that the retry state tells watchers; then the next attempt is counted.
+async def await_attempt(held: HeldChat, deps: TurnDeps) -> Committed:
+    """Wait until the moment that the retry state tells watchers, then count the next attempt.
 
-    What is left of the pause is less than all of it if its commit took long, or if the chat was
-    taken over in the pause.
+    Less than the whole pause is left if its commit took long, or if the chat was taken over in the
+    pause.
     """
     retry = held.stored.chat.retry_state
     assert retry is not None, "there is a pause only after an attempt that failed"
@@ -76,6 +82,7 @@ async def await_attempt(held: Held, deps: TurnDeps) -> Committed:
 
 
 def seconds_left_of(retry: RetryState, now: datetime) -> float:
-    """Never more than all of it, whatever the clocks of two processes say."""
+    """Return what is left of a pause: never more than all of it, whatever the clocks of two
+    processes say."""
     left = (retry.retrying_at - now).total_seconds()
     return min(max(left, 0.0), retry.delay_ms / 1000)

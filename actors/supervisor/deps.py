@@ -6,7 +6,7 @@ from typing import Protocol
 from uuid import UUID
 
 from actors.chat.api import ChatMail
-from actors.chat.turn.work import Held
+from actors.chat.turn.work import HeldChat
 from actors.law.ids import Holder
 from actors.law.store.ports import Bus, ChatReader, Leases, Ledger
 from runtime.mailbox import Address, Mailbox
@@ -54,6 +54,6 @@ class SupervisorDeps:
     ledger: Ledger
     reading: ChatReader
     bus: Bus
-    make_chat: Callable[[Holder, Held], RunnableChat]  # the actor of a chat that has been taken
+    make_chat: Callable[[Holder, HeldChat], RunnableChat]  # the actor of a chat that has been taken
     new_id: Callable[[], UUID]
     limits: SupervisorLimits = SupervisorLimits()

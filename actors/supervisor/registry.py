@@ -11,7 +11,7 @@ from functools import partial
 
 from actors.chat import api as chat_api
 from actors.chat.api import ChatMail
-from actors.chat.turn.work import Held
+from actors.chat.turn.work import HeldChat
 from actors.law.chat import Message, StoredChat
 from actors.law.ids import ChatId, Holder, RunnerId, chat_name
 from actors.law.states import Status
@@ -86,7 +86,7 @@ class ChatRegistry:
         chat = stored.chat
         # Who acquires a chat counts its attempt, unless a pause comes first.
         begun = chat.status is Status.RUNNING and chat.retry_state is None
-        chat_actor = self._deps.make_chat(holder, Held(stored, history, attempt_begun=begun))
+        chat_actor = self._deps.make_chat(holder, HeldChat(stored, history, attempt_begun=begun))
         running = self._children.start(
             Child(
                 name=f"{chat_name(chat.id)}@{holder.runner}",

@@ -13,7 +13,7 @@ from uuid import uuid4
 
 from actors.chat.actor import ChatActor
 from actors.chat.turn.deps import TurnDeps, TurnLimits
-from actors.chat.turn.work import Held
+from actors.chat.turn.work import HeldChat
 from actors.law.ids import Holder, WorkerId
 from actors.prompts.advice import AdvisedChats
 from actors.streams.previews import Previews
@@ -275,7 +275,7 @@ def capacity_of(config: Config) -> SupervisorLimits:
 def start_supervisor(
     config: Config, store: Store, basis: Basis, world: TurnDeps, children: Children
 ) -> Supervisor:
-    def live(me: Holder, held: Held) -> ChatActor:
+    def live(me: Holder, held: HeldChat) -> ChatActor:
         return ChatActor(me, held, world)
 
     leases, ledger, reading, bus = store.leases, store.ledger, store.reading, store.bus

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 
-from actors.chat.turn.ports import Calling, LocalTool, ToolOutput
+from actors.chat.turn.ports import LocalTool, ToolInvocation, ToolOutput
 from actors.chat.turn.steps import error_output
 from actors.law.chat import Chat, Message
 from actors.law.ids import chat_name
@@ -46,7 +46,7 @@ class PluginTools:
             if may_use_plugin_tool(kind, only_reads=each.tool.consent == "never")
         ]
 
-    async def run(self, calling: Calling, name: str) -> ToolOutput:
+    async def run(self, calling: ToolInvocation, name: str) -> ToolOutput:
         offered, chat = self._tools[name], calling.chat
         context = ToolContext(chat.id, chat.owner_id, calling.call.id, calling.age_seconds)
         work = partial(_call, offered.tool, context, calling.call.args or "{}")

@@ -14,7 +14,7 @@ from typing import Any, TypeVar
 
 import msgspec
 
-from actors.chat.turn.ports import Calling, ToolOutput
+from actors.chat.turn.ports import ToolInvocation, ToolOutput
 from actors.chat.turn.steps import error_output
 from actors.law.parts.message import JsonText
 
@@ -68,7 +68,7 @@ def _plain(fact: str) -> str:
 
 ResultDocument = Mapping[str, Any]
 ArgumentsStruct = type[msgspec.Struct]
-Action = Callable[[Calling, Any], Awaitable[ResultDocument | ToolOutput]]
+Action = Callable[[ToolInvocation, Any], Awaitable[ResultDocument | ToolOutput]]
 
 
 class ToolCallError(Exception):
@@ -79,7 +79,7 @@ class ToolCallError(Exception):
         self.beside = beside
 
 
-async def run(calling: Calling, arguments: ArgumentsStruct, do: Action) -> ToolOutput:
+async def run(calling: ToolInvocation, arguments: ArgumentsStruct, do: Action) -> ToolOutput:
     asked = read_arguments(arguments, calling.call.args or "{}")
     if isinstance(asked, str):
         return error_output(asked)

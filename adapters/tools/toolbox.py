@@ -12,7 +12,7 @@ from typing import Any, Protocol
 
 import msgspec
 
-from actors.chat.turn.ports import Calling, LocalTool, OfferedTools, ToolOutput
+from actors.chat.turn.ports import LocalTool, OfferedTools, ToolInvocation, ToolOutput
 from actors.law.chat import Chat, Message
 from actors.law.ids import ChatId, chat_name
 from actors.law.parts.message import JsonText
@@ -104,7 +104,7 @@ class ToolSource(Protocol):
         """Asked at every attempt: what takes long is remembered for the turn."""
         ...
 
-    async def run(self, calling: Calling, name: str) -> ToolOutput:
+    async def run(self, calling: ToolInvocation, name: str) -> ToolOutput:
         """`name` is the tool's own, whatever it was called by."""
         ...
 
@@ -117,7 +117,7 @@ class TurnTools:
     # By the names of their tools.
     sources: Mapping[str, ToolSource] = field(default_factory=lambda: MappingProxyType({}))
 
-    async def run(self, calling: Calling) -> ToolOutput:
+    async def run(self, calling: ToolInvocation) -> ToolOutput:
         called = calling.call.name
         name = next(
             (tool.tool.name for tool in self.offered.local if called in tool.aliases), called

@@ -2,7 +2,7 @@
 
 import pytest
 
-from actors.chat.turn.ports import Calling
+from actors.chat.turn.ports import ToolInvocation
 from actors.law.parts.message import ToolCallPart
 from actors.tools.call_checks import refusals
 from adapters.http.refusals import HttpError
@@ -51,7 +51,7 @@ class OurTool:
         call = ToolCallPart(context.call_id, self.name, arguments)
         for why in refusals([call], {self.name: self._local}).values():
             return CallResult(f'{{"error": "{why[:20]}"}}', is_error=True)
-        output = await self._source.run(Calling(planning(), call, (), print), self.name)
+        output = await self._source.run(ToolInvocation(planning(), call, (), print), self.name)
         return CallResult(output.result, is_error=output.is_error)
 
 

@@ -39,8 +39,8 @@ chat/turn/work.py
 
 # a history is cached, but what is said in it is not added
 chat/turn/commits.py
--    return Held(applied.stored, history + said if said else history, attempt_begun=begun)
-+    return Held(applied.stored, history, attempt_begun=begun)
+-    return HeldChat(applied.stored, history + said if said else history, attempt_begun=begun)
++    return HeldChat(applied.stored, history, attempt_begun=begun)
 
 # the journal is written, but not read
 chat/turn/tool_batch.py
@@ -118,8 +118,8 @@ chat/turn/generation.py
 
 # what was too long is asked again in the same attempt
 chat/turn/generation.py
--    counted = await _counted(without_attempt(held), deps)
-+    counted = await _counted(held, deps)
+-    counted = await count_attempt(without_attempt(held), deps)
++    counted = await count_attempt(held, deps)
 
 # nobody ends the wait for a client
 chat/waits.py

@@ -1,4 +1,5 @@
-"""Ask a model and show its answer as it comes, under two guards: it has to begin, and to go on.
+"""Asking a model and showing its answer as it comes, under two guards: it has to begin, and to go
+on.
 
 Our own guard is asked before anything is blamed on the provider: an attempt that we cut short is a
 timeout, whatever came out of the connection on the way.
@@ -46,7 +47,7 @@ UNEXPECTED = "what speaks with the provider failed; the log of the server says h
 
 @dataclass(frozen=True, slots=True)
 class ModelOutcome:
-    """What a model made of a prompt, and how long it took."""
+    """The answer of a model or its failure, and how long it took."""
 
     said: ModelAnswer | ProviderFailure
     runtime_ms: int
@@ -88,7 +89,7 @@ async def _listen(
     limits: TurnLimits,
     telemetry: Telemetry,
 ) -> ProviderFailure | None:
-    """Hear what the model says; what went wrong meanwhile, if anything did."""
+    """Hear what the model says, and return what went wrong meanwhile, if anything did."""
     began = now()
     guard.renew(limits.startup_seconds, SlowStart(limits.startup_seconds))
     silent, until = Silent(limits.silence_seconds), 0.0
@@ -113,7 +114,7 @@ async def _listen(
 
 
 class _Hearing:
-    """Takes in what a provider says, and shows it."""
+    """An answer on its way: what the provider says is assembled and shown."""
 
     def __init__(self, attempt: Attempt, assembly: Assembly, show: Show) -> None:
         self._attempt = attempt
@@ -122,7 +123,7 @@ class _Hearing:
         self._end: AnswerFinished | AnswerFailed | None = None
 
     def hear(self, batch: Batch, at: datetime) -> None:
-        pieces = shown(batch, self._assembly, at)
+        pieces = pieces_of(batch, self._assembly, at)
         alone = len(pieces) == 1
         if pieces:
             self._attempt.has_said = True
@@ -134,7 +135,7 @@ class _Hearing:
             self._end = last
 
     def outcome(self, label: str) -> ModelAnswer | ProviderFailure | None:
-        """None: the provider has not come to its end."""
+        """Return the answer or the failure, or None if the provider has not come to its end."""
         end = self._end
         if end is None:
             return None
@@ -147,15 +148,15 @@ class _Hearing:
         return answer
 
     def broken_off(self, error: Exception, label: str) -> ProviderFailure:
-        """A provider does not raise; one that does is mended, and its chat is told meanwhile."""
+        """Return the failure of a provider that raised. None should, so this is logged as a bug."""
         chat = chat_name(self._attempt.key.chat)
         emit("provider.crashed", "error", chat=chat, provider=label, error=error)
         failure = classify(Signals(f"{type(error).__name__}: {error}", label), wall())
         return replace(failure, detail=UNEXPECTED)
 
 
-def shown(batch: Sequence[Delta], assembly: Assembly, at: datetime) -> list[Piece]:
-    """What watchers get to see of a batch. Text that arrived together is shown together."""
+def pieces_of(batch: Sequence[Delta], assembly: Assembly, at: datetime) -> list[Piece]:
+    """Return what watchers are shown of a batch. Text that arrived together is shown together."""
     pieces: list[Piece] = []
     text: list[str] = []
     for delta in batch:
@@ -167,7 +168,7 @@ def shown(batch: Sequence[Delta], assembly: Assembly, at: datetime) -> list[Piec
         if text:
             pieces.append(TextPart("".join(text)))
             text.clear()
-        piece = _shown(delta, completed, assembly)
+        piece = _piece_of(delta, completed, assembly)
         if piece is not None:
             pieces.append(piece)
     if text:
@@ -175,7 +176,7 @@ def shown(batch: Sequence[Delta], assembly: Assembly, at: datetime) -> list[Piec
     return pieces
 
 
-def _shown(delta: Delta, completed: Part | None, assembly: Assembly) -> Piece | None:
+def _piece_of(delta: Delta, completed: Part | None, assembly: Assembly) -> Piece | None:
     match delta:
         case ReasoningDelta(text=text):
             return ReasoningPiece(text, assembly.began_at(delta.block)) if text else None

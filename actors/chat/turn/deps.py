@@ -1,4 +1,4 @@
-"""All that a chat's tasks ask for, and the limits they keep."""
+"""All ports that a chat's tasks ask for, and the limits they keep."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -28,7 +28,7 @@ from runtime import clock
 
 @dataclass(frozen=True, slots=True)
 class TurnLimits:
-    """How long things may take before an attempt is given up; then it is made again."""
+    """The times after which an attempt is given up; then it is made again."""
 
     startup_seconds: float = 60.0  # from asking a model to the first thing it says
     silence_seconds: float = 600.0  # between two things it says

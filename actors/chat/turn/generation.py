@@ -1,8 +1,9 @@
-"""Task: one attempt at one action of a turn. Reads what is next off the history, and does it.
+"""The task of one attempt at one action of a turn: it reads what is next off the history, and does
+it.
 
-An attempt is counted where it survives a crash before anything is asked, and what it says is shown
-with a preview of its own. Why it failed is stored, and how long the pause is before the next one;
-the budget for that is the chat's, not this task's.
+An attempt is counted, where the count survives a crash, before anything is asked. What it says is
+shown in a preview of its own. If it fails, the reason and the pause before the next attempt are
+stored; the budget of attempts is the chat's, not this task's.
 """
 
 from collections.abc import Sequence
@@ -12,7 +13,14 @@ from typing import assert_never
 
 from actors.chat.turn import retries, steps
 from actors.chat.turn.answering import ask
-from actors.chat.turn.commits import Committed, begin_attempt, commit, end_turn, end_with_error
+from actors.chat.turn.commits import (
+    Committed,
+    commit,
+    count_attempt,
+    end_failed_attempt,
+    end_turn,
+    end_with_error,
+)
 from actors.chat.turn.deps import TurnDeps
 from actors.chat.turn.next_action import (
     Action,
@@ -30,10 +38,9 @@ from actors.chat.turn.work import (
     Advanced,
     AtStake,
     Attempt,
-    Held,
-    LetGo,
+    HeldChat,
     Obsolete,
-    Whole,
+    WholeStep,
     without_attempt,
 )
 from actors.law.chat import Body, Chat, ChatError, Message, Role, StoredChat
@@ -47,7 +54,6 @@ from actors.law.requests import (
     EnterRequiresAction,
     FinishError,
     RecordGenerationAttempt,
-    RecordRetryState,
     Request,
 )
 from actors.law.store.retry import retry_store
@@ -62,7 +68,6 @@ from actors.prompts.fullness import (
     is_progress,
     may_summarise,
 )
-from runtime.log import emit
 
 NO_SUMMARY = NoSummary(
     "The model made no summary of the conversation. Choose another model, or start a new chat."
@@ -73,13 +78,13 @@ NOT_SHORTER = NoSummary(
 )
 
 
-async def generate(held: Held, deps: TurnDeps, at_stake: AtStake) -> Committed:
-    """Do what comes next in the turn; say what is at stake meanwhile.
+async def generate(held: HeldChat, deps: TurnDeps, at_stake: AtStake) -> Committed:
+    """Do what comes next in the turn, and note in `at_stake` what would be lost by stopping.
 
-    The attempt is counted before anything is read: where the history cannot be read, the chat's
-    actor sees by the count that the store answers and that the fault is another.
+    The attempt is counted before anything is read. So if the history cannot be read, the chat's
+    actor sees by the count that the store answers and that something else is wrong.
     """
-    counted = await _counted(held, deps)
+    counted = await count_attempt(held, deps)
     if not isinstance(counted, Advanced):
         return counted
     known = await with_history(counted.held, deps)
@@ -106,7 +111,8 @@ async def generate(held: Held, deps: TurnDeps, at_stake: AtStake) -> Committed:
 async def _next(
     chat: Chat, history: Sequence[Message], offered: OfferedTools, deps: TurnDeps
 ) -> Action:
-    """What people have allowed always is looked up only where calls would not run without it."""
+    """Return what comes next. What people have always allowed is looked up only if calls would not
+    run without it."""
     approving = deps.approving
     consent = approving.consent_under(chat.approval_policy)
     action = next_action(chat, history, offered, consent)
@@ -121,25 +127,27 @@ def _waiting(action: AwaitClient, deps: TurnDeps) -> EnterRequiresAction:
     return EnterRequiresAction(action.asks, deps.approving.seconds)
 
 
-async def with_history(held: Held, deps: TurnDeps) -> Held | None:
+async def with_history(held: HeldChat, deps: TurnDeps) -> HeldChat | None:
     """Return `held` with its history, or None if the chat has moved meanwhile, or is gone.
 
-    A history that does not belong to the chat, although that has not moved, is no work of ours: to
-    read it again would not help.
+    If the chat has not moved and the history does not belong to it all the same, what is stored is
+    broken: to read it again would not help, so this is a failed assertion.
     """
     if held.history is not None:
         return held
     chat = held.stored.chat
     history = await retry_store(chat.id, "history", partial(deps.reading.history, chat.id))
     if history and max(message.revision for message in history) <= chat.history_version:
-        return Held(held.stored, history, held.attempt_begun)
+        return HeldChat(held.stored, history, held.attempt_begun)
     found = await retry_store(chat.id, "view", partial(deps.reading.view, chat.id))
     stands = isinstance(found, StoredChat) and found.chat.history_version == chat.history_version
     assert not stands, f"{chat_name(chat.id)}: its history is empty, or newer than the chat"
     return None
 
 
-async def _call_model(held: Held, tools: Toolset, deps: TurnDeps, at_stake: AtStake) -> Committed:
+async def _call_model(
+    held: HeldChat, tools: Toolset, deps: TurnDeps, at_stake: AtStake
+) -> Committed:
     chat, history = held.stored.chat, held.history or ()
     model = await deps.models.model_for(chat)
     if isinstance(model, ChatError):
@@ -153,10 +161,10 @@ async def _call_model(held: Held, tools: Toolset, deps: TurnDeps, at_stake: AtSt
             return await end_with_error(held, FinishError(STILL_FULL), deps)
         case CompactionNeed.PROCEED:
             pass
-    prompt = await deps.prompts.prompt_for(chat, history, model, tools.offered.told)
+    prompt = await deps.prompts.prompt_for(chat, history, model, tools.offered.for_model)
     if isinstance(prompt, ChatError):
         return await end_with_error(held, FinishError(prompt), deps)
-    at_stake.add(Whole.ANSWER)
+    at_stake.add(WholeStep.ANSWER)
     deps.titles.begin(chat, history, model)
     attempt = Attempt(_key(chat))
     preview = deps.previews.begin(attempt.key, attempt)
@@ -178,7 +186,7 @@ async def _call_model(held: Held, tools: Toolset, deps: TurnDeps, at_stake: AtSt
         is_wanted = plan.threshold_percent < THRESHOLD_OFF and may_summarise(history)
         if asked.said.too_long and is_wanted:
             return await _make_room(held, tools, deps, at_stake)
-        return await _failed(held, asked.said, deps)
+        return await end_failed_attempt(held, asked.said, deps)
     cost = deps.prices.cost(model, asked.said.usage)
     rows = steps.answer_rows(asked.said, model, runtime_ms=asked.runtime_ms, cost=cost)
     committed = await _commit_step(held, rows, tools.offered, deps)
@@ -188,7 +196,8 @@ async def _call_model(held: Held, tools: Toolset, deps: TurnDeps, at_stake: AtSt
 
 
 def _is_lost(committed: Committed) -> bool:
-    """What was said has not been written, and what it cost stands nowhere. In doubt it has been."""
+    """Tell whether an answer has not been written, so that its cost is noted nowhere. If that is in
+    doubt, it counts as written."""
     return isinstance(committed, Obsolete) and not committed.is_in_doubt
 
 
@@ -199,27 +208,29 @@ async def _book_answer(attempt: Attempt, cost: Cost, deps: TurnDeps) -> None:
     attempt.is_booked = True
 
 
-async def _make_room(held: Held, tools: Toolset, deps: TurnDeps, at_stake: AtStake) -> Committed:
-    """The provider says that the window is too small, whatever we knew of it."""
-    counted = await _counted(without_attempt(held), deps)
+async def _make_room(
+    held: HeldChat, tools: Toolset, deps: TurnDeps, at_stake: AtStake
+) -> Committed:
+    """Sum up a conversation that the provider says is too long, in an attempt of its own."""
+    counted = await count_attempt(without_attempt(held), deps)
     if not isinstance(counted, Advanced):
         return counted
     return await _summarise(counted.held, tools, CompactionSource.AUTOMATIC, deps, at_stake)
 
 
 async def _summarise(
-    held: Held, tools: Toolset, source: CompactionSource, deps: TurnDeps, at_stake: AtStake
+    held: HeldChat, tools: Toolset, source: CompactionSource, deps: TurnDeps, at_stake: AtStake
 ) -> Committed:
-    """Put a summary in the place of what was said, for the model; then the turn goes on."""
+    """Commit a summary that the model sees in the place of what was said; then the turn goes on."""
     chat, history = held.stored.chat, held.history or ()
     model = await deps.models.model_for(chat)
     if isinstance(model, ChatError):
         return await end_with_error(held, FinishError(model), deps)
     plan = await deps.compacting.plan_for(chat, model)
-    prompt = await deps.prompts.prompt_for(chat, history, plan.model, tools.offered.told)
+    prompt = await deps.prompts.prompt_for(chat, history, plan.model, tools.offered.for_model)
     if isinstance(prompt, ChatError):
         return await end_with_error(held, FinishError(prompt), deps)
-    at_stake.add(Whole.ANSWER)
+    at_stake.add(WholeStep.ANSWER)
     compaction = Compaction(_key(chat), source, _fullness(history, plan))
     scribe = Scribe(compaction, plan.model, Attempt(compaction.key), deps)
     said = await _shown_summary(compaction, scribe, prompt, deps)
@@ -238,7 +249,7 @@ async def _summarise(
 async def _shown_summary(
     compaction: Compaction, scribe: Scribe, prompt: Prompt, deps: TurnDeps
 ) -> Summary | NoSummary | ProviderFailure:
-    """Watchers see that it is made, and the whole of it when it is there."""
+    """Make the summary. Watchers see that it is being made, and all of it when it is there."""
     preview = deps.previews.begin(compaction.key, scribe.attempt)
     try:
         preview.add(Role.ASSISTANT, compaction.begun())
@@ -267,7 +278,7 @@ async def _summary(
         return NO_SUMMARY
     full = compaction.full
     before = full.tokens + full.coming or tokens_about(prompt.messages)
-    # Whoever asks for a summary gets one, however little there is to be summed up.
+    # A user who asks for a summary gets one, however little there is to be summed up.
     if compaction.source is CompactionSource.AUTOMATIC and not is_progress(
         text, tokens_before=before
     ):
@@ -277,7 +288,12 @@ async def _summary(
 
 
 async def _not_summarised(
-    held: Held, said: NoSummary | ProviderFailure, model: Model, deps: TurnDeps, *, is_paid: bool
+    held: HeldChat,
+    said: NoSummary | ProviderFailure,
+    model: Model,
+    deps: TurnDeps,
+    *,
+    is_paid: bool,
 ) -> Committed:
     is_late = False
     if isinstance(said, NoSummary):
@@ -286,47 +302,15 @@ async def _not_summarised(
         is_late = said.kind in (FailureKind.TIMEOUT, FailureKind.STREAM_SILENCE_TIMEOUT)
     deps.telemetry.compaction_ended(model, "timeout" if is_late else "error")
     failures_max = retries.SUMMARY_FAILURES_MAX if is_paid else retries.FAILURES_MAX
-    return await _failed(held, said, deps, failures_max=failures_max)
+    return await end_failed_attempt(held, said, deps, failures_max=failures_max)
 
 
 def _fullness(history: Sequence[Message], plan: CompactionPlan) -> Fullness:
     return fullness(history, limit=plan.context_limit, threshold_percent=plan.threshold_percent)
 
 
-async def _counted(held: Held, deps: TurnDeps) -> Committed:
-    """The chat with its next attempt counted; or stopped, for it may be what processes die of."""
-    chat = held.stored.chat
-    if chat.process_deaths_count < retries.DEATHS_MAX:
-        return await begin_attempt(held, deps)
-    ended = await end_with_error(held, FinishError(retries.TOO_MANY_DEATHS), deps)
-    if isinstance(ended, LetGo):
-        deaths = chat.process_deaths_count
-        emit("chat.deadly", "error", chat=chat_name(chat.id), deaths=deaths)
-    return ended
-
-
-async def _failed(
-    held: Held,
-    failure: ProviderFailure,
-    deps: TurnDeps,
-    *,
-    failures_max: int = retries.FAILURES_MAX,
-) -> Committed:
-    """Say why there is a pause, and how long; or why there is no other attempt."""
-    following = retries.retry_after(
-        failure,
-        failures_count=held.stored.chat.provider_failures_count + 1,
-        now=deps.wall(),
-        chance=deps.chance(),
-        failures_max=failures_max,
-    )
-    if isinstance(following, ChatError):
-        return await end_with_error(held, FinishError(following), deps)
-    return await commit(held, [RecordRetryState(following.state)], deps, of_attempt=True)
-
-
 async def _run_tools(
-    held: Held, action: RunTools, tools: Toolset, deps: TurnDeps, at_stake: AtStake
+    held: HeldChat, action: RunTools, tools: Toolset, deps: TurnDeps, at_stake: AtStake
 ) -> Committed:
     chat, history = held.stored.chat, held.history or ()
     attempt = Attempt(_key(chat))
@@ -349,14 +333,14 @@ async def _run_tools(
 
 
 async def _commit_step(
-    held: Held,
+    held: HeldChat,
     rows: tuple[Body, ...],
     offered: OfferedTools,
     deps: TurnDeps,
     *,
     is_summary: bool = False,
 ) -> Committed:
-    """Write the step, and with it what it leads to: one transaction for both."""
+    """Write the step and what it leads to in one transaction."""
     if not rows:
         return await end_turn(held, (), deps)
     following = await _leads_to(held.stored.chat, held.history or (), rows, offered, deps)
@@ -380,7 +364,7 @@ async def _leads_to(
     offered: OfferedTools,
     deps: TurnDeps,
 ) -> Action:
-    """What comes next once `rows` are part of the history."""
+    """Return what comes next once `rows` are part of the history."""
     at = history[-1].created_at
     coming = [Message(history[-1].id, 0, at, False, body) for body in rows]
     return await _next(chat, [*history, *coming], offered, deps)

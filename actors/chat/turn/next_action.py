@@ -1,7 +1,8 @@
-"""What a turn does next, read off its history. Pure: the same history, the same action.
+"""The rule for what a turn does next, read off its history. Pure: the same history, the same
+action.
 
-First match wins: open calls are answered before anything else, a turn that is complete ends, and
-only then is the model asked.
+The first match wins: open calls are answered before anything else, a turn that is complete ends,
+and only then is the model asked.
 """
 
 from collections.abc import Iterable, Mapping, Sequence, Set
@@ -22,7 +23,7 @@ STEPS_PER_TURN_MAX = 1200  # assistant messages since the last prompt; then the 
 
 
 class EndReason(Enum):
-    """Why a turn ends."""
+    """The reason why a turn ends."""
 
     COMPLETE = "complete"
     TOOL = "ended_by_tool"
@@ -37,14 +38,14 @@ class CallModel:
 @dataclass(frozen=True, slots=True)
 class RunTools:
     calls: tuple[ToolCallPart, ...]
-    # Of these, by id: not run, and answered in these words.
+    # Those of the calls, by id, that are not run but answered in these words.
     denied: Mapping[str, str] = field(default_factory=lambda: NONE_DENIED)
-    asks: tuple[CallToApprove, ...] = ()  # about the others, once these have run
+    asks: tuple[CallToApprove, ...] = ()  # for consent to other calls, once these have run
 
 
 @dataclass(frozen=True, slots=True)
 class AwaitClient:
-    """And whoever says whether calls may run."""
+    """Wait for the client to answer these calls, and for people to allow or deny others."""
 
     calls: tuple[ToolCallPart, ...]
     asks: tuple[CallToApprove, ...] = ()
@@ -52,7 +53,7 @@ class AwaitClient:
 
 @dataclass(frozen=True, slots=True)
 class Summarise:
-    """Somebody has asked for it."""
+    """Sum up the conversation, because a user has asked for it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,7 +67,7 @@ Action = CallModel | RunTools | AwaitClient | Summarise | EndTurn
 def next_action(
     chat: Chat, history: Sequence[Message], offered: OfferedTools, consent: Consent = ALLOW_ALL
 ) -> Action:
-    tools = by_name(offered.local)
+    tools = tools_by_name(offered.local)
     declared = {tool.name for tool in offered.declared} - tools.keys()
     bodies = [message.body for message in history if _counts(message)]
     last = _last_assistant(bodies)
@@ -86,16 +87,16 @@ def next_action(
     return CallModel()
 
 
-def by_name(local: Iterable[LocalTool]) -> dict[str, LocalTool]:
-    """Under every name that a model may call it by."""
+def tools_by_name(local: Iterable[LocalTool]) -> dict[str, LocalTool]:
+    """Return the tools under every name that a model may call them by."""
     named = {alias: tool for tool in local for alias in tool.aliases}
     return named | {tool.tool.name: tool for tool in local}
 
 
 def open_calls(tail: Sequence[Body]) -> tuple[ToolCallPart, ...]:
-    """The calls of the first message, an assistant's, that nobody has answered.
+    """Return the calls of the first message, an assistant's, that have no result.
 
-    One result answers an id, so of two calls under one id the first is the one that is run.
+    One result answers an id, so of two calls under one id the first is the one that runs.
     """
     calls: dict[str, ToolCallPart] = {}
     for call in unanswered_calls(tuple(tail)):
@@ -110,7 +111,8 @@ def _for_open_calls(
     chat: Chat,
     consent: Consent,
 ) -> Action | None:
-    # What a person was asked about runs here or not at all, whoever has a tool of its name by now.
+    # A call that a person was asked about runs here or not at all, even if its client has declared
+    # a tool of its name by now.
     ours = {approval.tool_call_id for approval in chat.approvals}
     theirs = tuple(call for call in calls if call.name in dynamic and call.id not in ours)
     here = tuple(call for call in calls if call not in theirs)
@@ -141,7 +143,8 @@ def _ended_by_tool(turn: Iterable[Body], tools: dict[str, LocalTool]) -> bool:
 
 
 def _counts(message: Message) -> bool:
-    """Summaries and what they replaced, and what only the model sees, do not count."""
+    """Tell whether a message is part of the turn: summaries, what they replaced, and what only the
+    model sees are not."""
     body = message.body
     return not message.deleted and not body.compressed and body.visibility is not Visibility.MODEL
 
@@ -154,7 +157,7 @@ def _last_assistant(bodies: Sequence[Body]) -> int | None:
 
 
 def _prompt(bodies: Sequence[Body]) -> int:
-    """Where the turn begins: behind the last thing that a user said."""
+    """Return the index at which the turn begins: behind the last thing that a user said."""
     for index in range(len(bodies) - 1, -1, -1):
         if bodies[index].role is Role.USER:
             return index + 1

@@ -1,4 +1,5 @@
-"""What a chat asks of the world, said as protocols. Adapters implement these."""
+"""The ports of a chat: what it asks of models, tools and all else, as protocols that adapters
+fulfil."""
 
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager
@@ -17,23 +18,23 @@ from actors.law.parts.vendors import NO_FILES, PromptRules
 from actors.streams.pieces import Piece
 from actors.tools.approvals import ConsentNeed, ServerStart
 
-Batch = Sequence[Delta]  # what arrived in one read; never empty
+Batch = Sequence[Delta]  # all that arrived in one read; never empty
 
 
 class ConfiguredProvider(Protocol):
-    """One configured provider with its key. What it does wrong comes back as data, not raised."""
+    """A configured provider with its key. Its failures come back as data; it raises none."""
 
     def stream(self, prompt: Prompt) -> AbstractAsyncContextManager[AsyncIterator[Batch]]:
-        """Ask, and read the answer as it comes. Leaving hangs up.
+        """Ask, and read the answer as it comes. Leaving the block hangs up.
 
-        Entering waits for nothing; the first batch waits for the connection too. The last delta of
-        the last batch is `Finished` or `Failed`. Keep-alives of the provider are not seen here, so
-        the time between two batches is its silence.
+        Entering it waits for nothing; the first batch waits for the connection too. The last delta
+        of the last batch is `AnswerFinished` or `AnswerFailed`. Keep-alives of the provider are not
+        seen here, so the time between two batches is its silence.
         """
         ...
 
     async def generate(self, prompt: Prompt) -> ModelAnswer | ProviderFailure:
-        """Ask, and wait for the whole answer. Has no deadline of its own."""
+        """Ask, and wait for the whole answer. It has no deadline of its own."""
         ...
 
 
@@ -54,27 +55,27 @@ class Model:
 
 class Models(Protocol):
     async def model_for(self, chat: Chat) -> Model | ChatError:
-        """The model of the chat's next call, or why there is none."""
+        """Return the model of the chat's next call, or why there is none."""
         ...
 
 
 @dataclass(frozen=True, slots=True)
 class CompactionPlan:
-    """How a chat is compacted before its next call."""
+    """The way in which a chat is compacted before its next call."""
 
     model: Model  # that writes the summary
     threshold_percent: int  # of the window; at 100 nothing is compacted unless asked for
-    context_limit: int | None = None  # the smallest that counts; None: nobody has configured one
+    context_limit: int | None = None  # the smallest that counts; None: none is configured
 
 
 class Compacting(Protocol):
     async def plan_for(self, chat: Chat, model: Model) -> CompactionPlan:
-        """`model`: the one that the chat asks."""
+        """Return how the chat is compacted whose next call asks `model`."""
         ...
 
 
 class OnRequest:
-    """Nothing is compacted unless somebody asks for it, and then by the chat's own model."""
+    """A compacting of chats only when a user asks for it, and then by the chat's own model."""
 
     async def plan_for(self, chat: Chat, model: Model) -> CompactionPlan:
         return CompactionPlan(model, 100, model.context_limit)
@@ -85,13 +86,12 @@ ON_REQUEST = OnRequest()
 
 class TitleJobs(Protocol):
     def begin(self, chat: Chat, history: Sequence[Message], model: Model) -> None:
-        """This model is about to be asked: a chat that is new may be given a title meanwhile.
-        Waits for nothing."""
+        """Give a chat that is new a title while `model` is asked. Waits for nothing."""
         ...
 
 
 class Untitled:
-    """Chats keep the titles that they were given."""
+    """A port by which no chat is given another title."""
 
     def begin(self, chat: Chat, history: Sequence[Message], model: Model) -> None:
         pass
@@ -102,7 +102,7 @@ UNTITLED = Untitled()
 
 class Prices(Protocol):
     def cost(self, model: Model, usage: TokenUsage) -> Cost:
-        """What was paid for `usage`, as far as anybody knows."""
+        """Return what was paid for `usage`, as far as it is known."""
         ...
 
 
@@ -111,13 +111,13 @@ Side = Literal["title", "summary", "advice", "compaction", "answer"]
 
 class Books(Protocol):
     async def book(self, chat: ChatId, what: Side, costs: Sequence[Cost]) -> None:
-        """Note what was bought for a chat without becoming a message of it. Nothing depends on it:
-        what cannot be noted is told to whoever looks after the daemon."""
+        """Note costs for a chat that become no message of it. What cannot be noted is logged, and
+        nothing else depends on it."""
         ...
 
 
 class Unbooked:
-    """Only messages are paid for."""
+    """A port by which only messages are paid for."""
 
     async def book(self, chat: ChatId, what: Side, costs: Sequence[Cost]) -> None:
         pass
@@ -130,17 +130,17 @@ class Prompts(Protocol):
     async def prompt_for(
         self, chat: Chat, history: Sequence[Message], model: Model, tools: Sequence[ToolDefinition]
     ) -> Prompt | ChatError:
-        """What the model is asked now, or why it cannot be asked."""
+        """Return what the model is asked now, or why it cannot be asked."""
         ...
 
     def forget(self, chat: ChatId) -> None:
-        """Nobody works on this chat here any more: nothing needs to be kept for its next call."""
+        """Forget what was kept for the next call of a chat that is not run here any more."""
         ...
 
 
 @dataclass(frozen=True, slots=True)
 class LocalTool:
-    """A tool that runs here, and what the batch rules have to know of it."""
+    """A tool that runs here, and what the rules of a batch have to know of it."""
 
     tool: ToolDefinition
     deadline_seconds: float  # then its result is an error that says so
@@ -165,7 +165,7 @@ class LocalTool:
 
 @dataclass(frozen=True, slots=True)
 class ToolOutput:
-    """What a tool says. `shown` are files it made, for the user to see."""
+    """The output of a tool. `shown` are files that it made, for the user to see."""
 
     result: JsonText
     is_error: bool = False
@@ -182,15 +182,15 @@ class OfferedTools:
     declared: tuple[ToolDefinition, ...] = ()  # that the client executes
 
     @property
-    def told(self) -> tuple[ToolDefinition, ...]:
-        """What the model is told of."""
+    def for_model(self) -> tuple[ToolDefinition, ...]:
+        """Return the tools that the model is told of."""
         here = [tool.tool for tool in self.local if not tool.hidden]
         names = {tool.tool.name for tool in self.local}
         return (*here, *(tool for tool in self.declared if tool.name not in names))
 
     @property
     def servers(self) -> Mapping[str, UUID]:
-        """Whose each tool of a server is, by its name."""
+        """Return the servers of the tools that belong to one, by the names of the tools."""
         return {tool.tool.name: tool.server for tool in self.local if tool.server is not None}
 
 
@@ -201,8 +201,8 @@ class Show(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
-class Calling:
-    """A call, and what its tool may know of where it comes from."""
+class ToolInvocation:
+    """A call of a tool, and what the tool may know of where it comes from."""
 
     chat: Chat
     call: ToolCallPart
@@ -212,25 +212,26 @@ class Calling:
 
 
 class Toolset(Protocol):
-    """What can be called in a turn."""
+    """The tools that can be called in a turn."""
 
     @property
     def offered(self) -> OfferedTools: ...
 
-    async def run(self, calling: Calling) -> ToolOutput:
+    async def run(self, calling: ToolInvocation) -> ToolOutput:
         """Run one call. An error of the tool is its output; what is raised is a bug in it."""
         ...
 
 
 class Tools(Protocol):
     async def for_turn(self, chat: Chat, history: Sequence[Message]) -> Toolset:
-        """Asked for at every attempt, and waits for nothing that is known from the one before."""
+        """Return the tools of a turn. Called at every attempt; it waits for nothing that is known
+        from the attempt before."""
         ...
 
 
 @dataclass(frozen=True, slots=True)
 class JournalEntry:
-    """A call that was begun, here or by a process now gone; and what came of it, if it ended."""
+    """A call that was begun, here or by a process now gone, and its output if it has ended."""
 
     tool_call_id: str
     begun_at: datetime
@@ -240,21 +241,23 @@ class JournalEntry:
 
 
 class CallJournal(Protocol):
-    """Which local calls have been begun and have ended: what survives a crash in mid-batch.
+    """The record of local calls that have begun and have ended, which survives a crash in the
+    middle of a batch.
 
     A batch is named by the chat's history version: ids of calls may come again in later steps.
     """
 
     async def begin(self, chat: Chat, calls: Sequence[ToolCallPart]) -> tuple[JournalEntry, ...]:
-        """Note that these are begun now. What was begun before is left as it is and returned."""
+        """Note that these calls begin now. Those that were begun before are left as they are, and
+        returned."""
         ...
 
     async def look(self, chat: Chat, calls: Sequence[ToolCallPart]) -> tuple[JournalEntry, ...]:
-        """What was begun of these before. Nothing is noted."""
+        """Return those of these calls that were begun before. Nothing is noted."""
         ...
 
     async def end(self, chat: Chat, tool_call_id: str, output: ToolOutput) -> None:
-        """Note what came of a call."""
+        """Note the output of a call."""
         ...
 
 
@@ -279,11 +282,11 @@ class Telemetry(Protocol):
         """Count an attempt that failed in a way that is tried again."""
         ...
 
-    def tool_ended(self, calling: Calling, output: ToolOutput, *, is_cut: bool) -> None:
+    def tool_ended(self, calling: ToolInvocation, output: ToolOutput, *, is_cut: bool) -> None:
         """Count what a tool said; `is_cut` if that was too long and the model is told less."""
         ...
 
-    def tool_crashed(self, calling: Calling) -> None:
+    def tool_crashed(self, calling: ToolInvocation) -> None:
         """Count a tool that raised instead of answering."""
         ...
 
@@ -304,10 +307,10 @@ class Unmeasured:
     def attempt_failed(self, model: Model, kind: FailureKind) -> None:
         pass
 
-    def tool_ended(self, calling: Calling, output: ToolOutput, *, is_cut: bool) -> None:
+    def tool_ended(self, calling: ToolInvocation, output: ToolOutput, *, is_cut: bool) -> None:
         pass
 
-    def tool_crashed(self, calling: Calling) -> None:
+    def tool_crashed(self, calling: ToolInvocation) -> None:
         pass
 
     def compaction_ended(self, model: Model, result: CompactionResult) -> None:

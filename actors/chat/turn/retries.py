@@ -1,9 +1,9 @@
-"""Which failed attempts are made again, when, and how often. Pure.
+"""The rules for failed attempts: which are made again, when, and how often. Pure.
 
 Two budgets are counted in the chat's row, where they survive a crash and are shared by all
-processes that try; both begin anew with every history. `provider_failures_count` is of attempts
-that the provider failed. `process_deaths_count` is of attempts whose process died. An attempt that
-is handed over in good order, because its process was told to stop, counts as neither.
+processes that try; both begin anew with every history. `provider_failures_count` counts attempts
+that the provider failed, `process_deaths_count` those whose process died. An attempt that is handed
+over in good order, because its process was told to stop, counts as neither.
 """
 
 from dataclasses import dataclass
@@ -21,8 +21,8 @@ DEATHS_MAX = 5  # of processes, at one history; then the chat is stopped with `T
 FIRST_SECONDS = 1.0
 CAP_SECONDS = 60.0  # a provider may ask for a longer pause, and gets it
 PAUSE_SECONDS_MAX = 86_400.0  # but no longer one than this, whatever it asks for
-# Of a pause, and at most of our longest: so much does chance add to it, so that chats that failed
-# together do not ask again together.
+# The share of a pause, and at most of our longest one, that chance may add to it. So chats that
+# failed together do not ask again together.
 SPREAD = 0.5
 
 TOO_MANY_DEATHS = ChatError(

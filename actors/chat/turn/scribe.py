@@ -1,9 +1,10 @@
-"""A model is asked to sum up a conversation, in whatever way gets a summary out of it.
+"""Asking a model to sum up a conversation, in the way that gets a summary out of it.
 
-First as a call of the chat, with one question more. If that leads to nothing but thoughts, to a
-summary without its end, or to a refusal of how it is asked: plainly, once. If the conversation is
-longer than the model's window, because it says so or is known to have a smaller one: in parts, each
-with the summary of those before it. What can be tried again later is the caller's affair.
+It is asked first as by a call of the chat, with one question more. If that leads to nothing but
+thoughts, to a summary without its end, or to a refusal of how it is asked, it is asked plainly,
+once. If the conversation is longer than the model's window, because the model says so or is known
+to have a smaller one, it is asked in parts, each with the summary of those before it. The caller
+decides what is tried again later.
 """
 
 from collections.abc import Sequence
@@ -47,8 +48,8 @@ TOO_SMALL = (
 
 
 class Scribe:
-    """Makes one summary. What the model said on the way is booked before it is asked anything else;
-    what it said last is left `unbooked` in the attempt."""
+    """A writer of one summary. What the model said on the way is booked before it is asked anything
+    else; the cost of what it said last is left `unbooked` in the attempt."""
 
     def __init__(
         self, compaction: Compaction, model: Model, attempt: Attempt, deps: TurnDeps
@@ -64,7 +65,8 @@ class Scribe:
         self._guards = TurnLimits(startup_seconds=silence, silence_seconds=silence)
 
     async def summary(self, prompt: Prompt) -> str | ProviderFailure:
-        """`prompt`: as the model would be asked in the chat now. Empty: it made none."""
+        """Return the summary, or an empty text if the model made none. `prompt` is what the model
+        would be asked in the chat now."""
         window = self._model.context_limit
         if window is None or self._may_fit(prompt, window):
             said = await self._made(asking_for_summary(prompt))
@@ -73,7 +75,8 @@ class Scribe:
         return await self._in_parts(prompt, portion_bytes(prompt.messages, window))
 
     def _may_fit(self, prompt: Prompt, window: int) -> bool:
-        """A provider that refuses what is too long takes nothing for it; but some cut it."""
+        """Tell whether the prompt may fit into the window. Asking with one that is too long costs
+        nothing where it is refused, but some providers cut it."""
         full = self._compaction.full
         known = full.tokens or tokens_about(prompt.messages)
         return known <= window and known + full.coming <= window * ESTIMATE_TOLERANCE
@@ -102,7 +105,8 @@ class Scribe:
         return so_far
 
     async def _part(self, prompt: Prompt) -> str | ProviderFailure:
-        """What fails for a moment is not worth to begin with the first part again."""
+        """Ask for the summary of one part, again after failures of a moment: they are no reason to
+        begin with the first part again."""
         for attempt in range(1, PART_TRIES_MAX):
             said = await self._made(prompt)
             if not isinstance(said, ProviderFailure) or not said.retryable:
@@ -123,7 +127,7 @@ class Scribe:
         return said if isinstance(said, ProviderFailure) else summary_in(said)
 
     async def _asked(self, prompt: Prompt) -> ModelAnswer | ProviderFailure:
-        """Nothing of it is shown or kept by halves."""
+        """Ask once. Nothing of the answer is shown, and no part of it is kept."""
         await book_due(self.attempt, self._deps)
         asking = Attempt(self._compaction.key)
         answer: ModelAnswer | ProviderFailure | None = None
@@ -152,7 +156,7 @@ class Scribe:
 
 
 def _show_nobody(role: Role, piece: Piece, *, alone: bool = False) -> None:
-    """Watchers see that a summary is made, but not what the model says meanwhile."""
+    """Show nothing: watchers see that a summary is made, but not what the model says meanwhile."""
 
 
 async def book_due(attempt: Attempt, deps: TurnDeps) -> None:

@@ -32,7 +32,7 @@ class EndedCall:
 def answer_rows(
     answer: ModelAnswer, model: Model, *, runtime_ms: int, cost: Cost
 ) -> tuple[Body, ...]:
-    """Nothing at all was said: no message."""
+    """Return the message of an answer, or none if nothing at all was said."""
     said = sanitise_step(answer.parts) if model.rules.is_anthropic else answer.parts
     parts = tuple(map(_storable, said))
     if not parts:
@@ -72,18 +72,18 @@ def result_of(end: EndedCall) -> ToolResultPart:
 
 
 def error_output(text: str) -> ToolOutput:
-    """What a tool's error looks like to the model."""
+    """Return a tool's error as the model sees it."""
     return ToolOutput(JsonText(json.dumps({"error": text})), is_error=True)
 
 
-def window(history: Sequence[Message]) -> int | None:
-    """Of the model that said something last, as far as it is known."""
+def window_of(history: Sequence[Message]) -> int | None:
+    """Return the context window of the model that answered last, as far as it is known."""
     limits = (message.body.context_limit for message in reversed(history))
     return next((limit for limit in limits if limit), None)
 
 
-def bounded(output: ToolOutput, bytes_max: int) -> ToolOutput:
-    """A result that says too much is cut, and is a text from then on. Media are never cut."""
+def cut_to(output: ToolOutput, bytes_max: int) -> ToolOutput:
+    """Return the result, cut if it is too long; then it is a text. Media are never cut."""
     if output.is_media or len(output.result.encode("utf-8", "replace")) <= bytes_max:
         return output
     key = "error" if output.is_error else "output"
@@ -94,7 +94,8 @@ def bounded(output: ToolOutput, bytes_max: int) -> ToolOutput:
 
 
 def _storable(part: Part) -> Part:
-    """Arguments that are not JSON are not stored; the call is, and will be answered as broken."""
+    """Return a part as it can be stored. Arguments that are not JSON are left out; their call is
+    stored without them, and will be answered as broken."""
     if isinstance(part, ToolCallPart) and part.args is not None and not is_json(part.args):
         return replace(part, args=None)
     return part

@@ -1,17 +1,17 @@
-"""Run the local calls of one step: all at once, each under its deadline, journalled.
+"""Running the local calls of one step: all at once, each under its deadline, journalled.
 
-The rules of a batch: an exclusive tool refuses company; calls whose arguments cannot be read, or
-that nobody may allow, are answered unrun; serial tools run after the others, in call order; a
-result keeps its share of the model's window. Results are shown in call order when all are there,
-or, if the batch is cut short, those that are: what has finished is kept.
+The rules of a batch: an exclusive tool refuses company. Calls whose arguments cannot be read, or
+that were denied, are answered without being run. Serial tools run after the others, in call order.
+A result keeps within its share of the model's window. Results are shown in call order once all are
+there; if the batch is cut short, those that are there are shown and kept.
 
 A call is at stake while it runs and until its end is journalled, unless its tool only waits: then
 another process may go on with it. One that may not be run again is at stake already when it is
 journalled as begun.
 
-The journal is what a crash leaves: a call that ended is not run again, its result is used; a call
-that had begun is run again only if that does no harm, otherwise the model is told that it may
-have run.
+The journal survives a crash. A call that has ended is not run again, its result is used. A call
+that had begun is run again only if that does no harm; otherwise the model is told that it may have
+run.
 """
 
 from collections.abc import Mapping, Sequence
@@ -22,10 +22,10 @@ from functools import partial
 import trio
 
 from actors.chat.turn.deps import TurnDeps
-from actors.chat.turn.next_action import NONE_DENIED, by_name
-from actors.chat.turn.ports import Calling, JournalEntry, Show, ToolOutput, Toolset
-from actors.chat.turn.steps import EndedCall, bounded, error_output, result_of, tool_rows, window
-from actors.chat.turn.work import AtStake, Attempt, Whole
+from actors.chat.turn.next_action import NONE_DENIED, tools_by_name
+from actors.chat.turn.ports import JournalEntry, Show, ToolInvocation, ToolOutput, Toolset
+from actors.chat.turn.steps import EndedCall, cut_to, error_output, result_of, tool_rows, window_of
+from actors.chat.turn.work import AtStake, Attempt, WholeStep
 from actors.law.chat import Body, Chat, Message, Role
 from actors.law.ids import chat_name
 from actors.law.parts.message import ToolCallPart
@@ -55,7 +55,7 @@ async def run_batch(
     in these words.
     """
     show_piece = partial(show, Role.TOOL)
-    callings = [Calling(chat, call, history, show_piece) for call in calls]
+    callings = [ToolInvocation(chat, call, history, show_piece) for call in calls]
     batch = _Batch(callings, tools, deps, at_stake, denied)
     try:
         await batch.run()
@@ -76,7 +76,7 @@ def _keep(ended: Sequence[EndedCall], chat: Chat, attempt: Attempt, show: Show) 
 class _Batch:
     def __init__(
         self,
-        callings: Sequence[Calling],
+        callings: Sequence[ToolInvocation],
         tools: Toolset,
         deps: TurnDeps,
         at_stake: AtStake,
@@ -86,8 +86,8 @@ class _Batch:
         self._callings = {calling.call.id: calling for calling in callings}
         self._calls = [calling.call for calling in callings]
         self._toolset = tools
-        self._tools = by_name(tools.offered.local)
-        self._bytes_max = result_bytes_max(window(callings[0].history))
+        self._tools = tools_by_name(tools.offered.local)
+        self._bytes_max = result_bytes_max(window_of(callings[0].history))
         self._deps = deps
         self._at_stake = at_stake
         self._denied = denied
@@ -119,7 +119,7 @@ class _Batch:
     def _end(self, call: ToolCallPart, output: ToolOutput, at: datetime) -> None:
         self._ended[call.id] = EndedCall(call, output, at)
         if len(self._ended) == len(self._callings):
-            self._at_stake.add(Whole.RESULTS)
+            self._at_stake.add(WholeStep.RESULTS)
 
     def _refuse(self) -> None:
         """Answer the calls that are not run at all."""
@@ -129,8 +129,8 @@ class _Batch:
             self._end(call, error_output(why), at)
 
     async def _recall_what_may_not_run(self) -> None:
-        """A tool that is not there now, for its server is away, or not allowed by now, may have run
-        before that."""
+        """Look up calls whose tool is not there now, because its server is away, or is not allowed
+        any more: they may have run before that."""
         unrun = [c for c in self._calls if c.name not in self._tools or c.id in self._denied]
         if unrun:
             look = partial(self._deps.journal.look, self._chat, unrun)
@@ -138,7 +138,7 @@ class _Batch:
                 self._recall(entry)
 
     def _recall(self, entry: JournalEntry) -> None:
-        """A call that had been begun before, by us or by a process that is gone."""
+        """Take up a call that was begun before, by this process or by one that is gone."""
         call = next(call for call in self._calls if call.id == entry.tool_call_id)
         tool = self._tools.get(call.name)
         if entry.output is not None:
@@ -168,7 +168,7 @@ class _Batch:
                 emit("tool.crashed", "error", chat=chat, tool=call.name, error=error)
                 output = error_output("the tool failed unexpectedly")
         if said is not None:
-            output = bounded(said, self._bytes_max)
+            output = cut_to(said, self._bytes_max)
             telemetry.tool_ended(calling, said, is_cut=output is not said)
         self._end(call, output, wall())
         try:

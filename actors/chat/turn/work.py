@@ -1,8 +1,8 @@
-"""What a chat actor's tasks are given, and how they end.
+"""The work of a chat actor: what its tasks are given, how they end, and why they are stopped.
 
-A task does one thing (an attempt at a step; an interruption; a wait) and hands
-back what the store holds after it. Only the actor keeps state between tasks. While it
-runs, an attempt says what would be lost if it were stopped.
+A task does one thing (an attempt at a step; an interruption; a wait) and returns what the store
+holds after it. Only the actor keeps state between tasks. While an attempt runs, it notes what would
+be lost if it were stopped.
 """
 
 from collections.abc import Callable, Iterable
@@ -26,11 +26,11 @@ class WorkKind(Enum):
 
 
 @dataclass(frozen=True, slots=True)
-class Held:
-    """What the actor knows to be stored: the chat, and its history if it has been read.
+class HeldChat:
+    """The chat as the actor knows it to be stored, with its history if that has been read.
 
-    `attempt_begun`: the attempt that the chat counts was begun for the work to come, in the
-    transaction that led here; otherwise the work begins by recording one.
+    `attempt_begun` says that the attempt which the chat counts was begun for the work to come, in
+    the transaction that led here. Otherwise the work begins by recording one.
     """
 
     stored: StoredChat
@@ -51,16 +51,16 @@ class Attempt:
     is_booked: bool = False  # what its answer cost: whatever is kept of it costs nothing more
 
 
-class Whole(Enum):
-    """What is lost as a whole if a step is not committed."""
+class WholeStep(Enum):
+    """The part of a step that is lost as a whole if the step is not committed."""
 
     ANSWER = "answer"  # of a model, from the moment that it is asked
     RESULTS = "results"  # of all calls, once all of them are there
 
 
 class AtStake:
-    """What would be lost if the work were stopped now: the whole of a step, which is committed
-    next; and calls, by id, that run here, or whose results are nowhere else.
+    """The things that would be lost if the work were stopped now: the whole of a step, which is
+    committed next, and calls, by id, that run here or whose results are kept nowhere else.
 
     Work with nothing at stake only waits: for the store, for servers of tools, for agents. When its
     process is told to stop, it gives the chat back at once, and another process goes on with it.
@@ -69,16 +69,16 @@ class AtStake:
 
     def __init__(self, nothing_left: Callable[[], object] = lambda: None) -> None:
         self._nothing_left = nothing_left
-        self._things: set[Whole | str] = set()
+        self._things: set[WholeStep | str] = set()
 
     def __bool__(self) -> bool:
         return bool(self._things)
 
-    def add(self, *things: Whole | str) -> None:
+    def add(self, *things: WholeStep | str) -> None:
         self._things.update(things)
 
     def settle(self, calls: Iterable[str]) -> None:
-        """Strike these off: their results are kept elsewhere by now."""
+        """Strike off these calls: their results are kept elsewhere by now."""
         was_empty = not self._things
         self._things.difference_update(calls)
         if not (was_empty or self._things):
@@ -87,22 +87,22 @@ class AtStake:
 
 @dataclass(frozen=True, slots=True)
 class Advanced:
-    """Committed: this holds now."""
+    """The work was committed, and this holds now."""
 
-    held: Held
+    held: HeldChat
 
 
 @dataclass(frozen=True, slots=True)
 class Obsolete:
     """The fence no longer stood and nothing was written: look again."""
 
-    # A try before this one was not answered, and the history has moved: it may have been by that.
+    # A try before this one was not answered, and the history has moved: that try may have moved it.
     is_in_doubt: bool = False
 
 
 @dataclass(frozen=True, slots=True)
 class LetGo:
-    """The chat has been given back, or was not ours any more: the actor ends."""
+    """The chat was given back, or is not this process's any more: the actor ends."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,14 +114,14 @@ class CutShort:
 
 @dataclass(frozen=True, slots=True)
 class WorkFailed:
-    """Something around the work failed (the database, mostly): look again, and do it again."""
+    """Something around the work failed, the database mostly: look again, and do it again."""
 
     error: Exception
 
 
 @dataclass(frozen=True, slots=True)
 class Poisoned:
-    """An assertion failed on the way: nobody is to touch this chat until a human has looked."""
+    """An assertion failed on the way: the chat must not run again before an operator has looked."""
 
     error: Exception
 
@@ -129,19 +129,19 @@ class Poisoned:
 Outcome = Advanced | Obsolete | LetGo | CutShort | WorkFailed | Poisoned
 
 
-def without_attempt(held: Held) -> Held:
-    """The attempt is over: the next one has to be counted."""
+def without_attempt(held: HeldChat) -> HeldChat:
+    """Return `held` after its attempt is over: the next one has to be counted."""
     return replace(held, attempt_begun=False)
 
 
-def newer(known: Held, other: Held) -> Held:
-    """What is known after both: the newest snapshot, with what is still true of the older one."""
+def newest_of(known: HeldChat, other: HeldChat) -> HeldChat:
+    """Return the newest snapshot of two, with what is still true of the older one."""
     older, newest = sorted((known, other), key=lambda held: held.stored.chat.snapshot_version)
     then, now = older.stored.chat, newest.stored.chat
     if then.history_version != now.history_version:
         return newest
     same_attempt = then.generation_attempt == now.generation_attempt
-    return Held(
+    return HeldChat(
         newest.stored,
         newest.history if newest.history is not None else older.history,
         attempt_begun=newest.attempt_begun or (older.attempt_begun and same_attempt),
@@ -150,12 +150,12 @@ def newer(known: Held, other: Held) -> Held:
 
 @dataclass(frozen=True, slots=True)
 class UserInterrupted(Cause):
-    """Somebody wants the turn to end: what was said so far is kept."""
+    """A user wants the turn to end: what was said so far is kept."""
 
 
 @dataclass(frozen=True, slots=True)
 class HistoryMoved(Cause):
-    """An edit, or another's commit: the work answers a history that no longer stands."""
+    """An edit or another commit: the work answers a history that is not the chat's any more."""
 
     history_version: int
 
@@ -169,14 +169,14 @@ class StatusMoved(Cause):
 
 @dataclass(frozen=True, slots=True)
 class LeaseTaken(Cause):
-    """Somebody else holds the chat, or nobody does; we may write nothing more."""
+    """Another actor holds the chat, or none does: this one may write nothing more."""
 
     holder: Holder | None
 
 
 @dataclass(frozen=True, slots=True)
 class LeaseExpired(Cause):
-    """Our process missed its beats: others may take its chats, so it lets go first."""
+    """The process missed its beats: others may take its chats, so it lets go of them first."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable
 
-from actors.chat.turn.ports import Calling, CompactionResult, Model, ToolOutput
+from actors.chat.turn.ports import CompactionResult, Model, ToolInvocation, ToolOutput
 from actors.law.ids import ModelConfigId
 from actors.law.parts.deltas import FailureKind
 from actors.law.parts.message import FilePart, ReasoningPart, TextPart, ToolCallPart, ToolResultPart
@@ -38,7 +38,7 @@ class PrometheusTelemetry:
     def attempt_failed(self, model: Model, kind: FailureKind) -> None:
         self._figures.stream_retries.labels(model.vendor, model.name, kind.value).inc()
 
-    def tool_ended(self, calling: Calling, output: ToolOutput, *, is_cut: bool) -> None:
+    def tool_ended(self, calling: ToolInvocation, output: ToolOutput, *, is_cut: bool) -> None:
         figures, labels = self._figures, self._labels_of(calling)
         figures.tool_result_size_bytes.labels(*labels).observe(_bytes_of(output.result))
         if output.is_error:
@@ -46,13 +46,13 @@ class PrometheusTelemetry:
         if is_cut:
             figures.tool_result_truncated.labels(*labels).inc()
 
-    def tool_crashed(self, calling: Calling) -> None:
+    def tool_crashed(self, calling: ToolInvocation) -> None:
         self._figures.tool_errors.labels(*self._labels_of(calling)).inc()
 
     def compaction_ended(self, model: Model, result: CompactionResult) -> None:
         self._figures.compactions.labels(model.vendor, model.name, result).inc()
 
-    def _labels_of(self, calling: Calling) -> tuple[str, str, str]:
+    def _labels_of(self, calling: ToolInvocation) -> tuple[str, str, str]:
         model = self._models.get(calling.chat.last_model_config_id, UNKNOWN_MODEL)
         return *model, self._tool_label(calling.call.name or "unknown")
 

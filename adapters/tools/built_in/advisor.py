@@ -8,7 +8,7 @@ from typing import Annotated
 from msgspec import Meta, Struct
 
 from actors.chat.turn.deps import TurnLimits
-from actors.chat.turn.ports import Calling, LocalTool, Prompts, ToolOutput
+from actors.chat.turn.ports import LocalTool, Prompts, ToolInvocation, ToolOutput
 from actors.chat.turn.steps import error_output
 from actors.law.chat import Chat, ChatError, Message
 from actors.law.ids import EpisodeKey
@@ -72,7 +72,7 @@ class AdvisorTool:
     async def offered(self, chat: Chat, history: Sequence[Message]) -> Sequence[LocalTool]:
         return (TOOL,) if chat in self.advised else ()
 
-    async def run(self, calling: Calling, name: str) -> ToolOutput:
+    async def run(self, calling: ToolInvocation, name: str) -> ToolOutput:
         asked = read_arguments(AdvisorQuestion, calling.call.args or "{}")
         if isinstance(asked, str):
             return error_output(asked)
@@ -86,7 +86,7 @@ class AdvisorTool:
         return ToolOutput(await self._advice(calling, question, settings=settings, left=left))
 
     async def _advice(
-        self, calling: Calling, question: str, *, settings: AdvisorSettings, left: int | None
+        self, calling: ToolInvocation, question: str, *, settings: AdvisorSettings, left: int | None
     ) -> JsonText:
         """Only advice counts: what failed can be asked for again."""
         chat = calling.chat

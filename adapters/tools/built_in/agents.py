@@ -14,7 +14,7 @@ from actors.agents import rules
 from actors.agents.ports import FamilyMember, FamilyReader
 from actors.agents.rules import AgentType, SpawnSlots, slot_refusal
 from actors.agents.waiting import wait_for
-from actors.chat.turn.ports import Calling, LocalTool, ToolOutput
+from actors.chat.turn.ports import LocalTool, ToolInvocation, ToolOutput
 from actors.law.chat import Chat, Message, UserMessage
 from actors.law.ids import ChatId, ModelConfigId
 from actors.law.parts.message import TextPart
@@ -66,7 +66,7 @@ class AgentTools:
     async def offered(self, chat: Chat, history: Sequence[Message]) -> Sequence[LocalTool]:
         return TOOLS
 
-    async def run(self, calling: Calling, name: str) -> ToolOutput:
+    async def run(self, calling: ToolInvocation, name: str) -> ToolOutput:
         return await run(calling, *self._deeds()[name])
 
     def _deeds(self) -> Mapping[str, tuple[ArgumentsStruct, Action]]:
@@ -81,7 +81,7 @@ class AgentTools:
 
     # spawning
 
-    async def _spawn(self, calling: Calling, asked: SpawnAgent) -> ResultDocument:
+    async def _spawn(self, calling: ToolInvocation, asked: SpawnAgent) -> ResultDocument:
         chat, prompt = calling.chat, asked.prompt.strip()
         type = rules.type_of(asked.type)
         if why := rules.spawn_refusal(chat):
@@ -161,13 +161,13 @@ class AgentTools:
             raise ToolCallError(f"{choice.message} {choice.detail}; see list_subagent_models")
         return choice
 
-    async def _models(self, calling: Calling, asked: ListSubagentModels) -> ResultDocument:
+    async def _models(self, calling: ToolInvocation, asked: ListSubagentModels) -> ResultDocument:
         found = await self.catalogue.askable(calling.chat.owner_id)
         return {"models": [model_document(model) for model in found]}
 
     # waiting
 
-    async def _wait(self, calling: Calling, asked: WaitAgent) -> ResultDocument:
+    async def _wait(self, calling: ToolInvocation, asked: WaitAgent) -> ResultDocument:
         agents = [ChatId(id) for id in asked.agents]
         if not agents:
             raise ToolCallError("chat_id is missing; say which agents to wait for")
@@ -194,7 +194,7 @@ class AgentTools:
 
     # talking
 
-    async def _message(self, calling: Calling, asked: MessageAgent) -> ResultDocument:
+    async def _message(self, calling: ToolInvocation, asked: MessageAgent) -> ResultDocument:
         chat, text = calling.chat, asked.message.strip()
         if not text:
             raise ToolCallError("message is empty; say what the agent is to be told")
@@ -217,7 +217,7 @@ class AgentTools:
             "interrupted": asked.interrupt and was in INTERRUPTIBLE,
         }
 
-    async def _interrupt(self, calling: Calling, asked: InterruptAgent) -> ResultDocument:
+    async def _interrupt(self, calling: ToolInvocation, asked: InterruptAgent) -> ResultDocument:
         """What it does may change between the look and the write: then it is looked at again."""
         for look in range(LOOKS_MAX):
             child = await self._kin(calling.chat, ChatId(asked.chat_id))
@@ -239,7 +239,7 @@ class AgentTools:
 
     async def _once(
         self,
-        calling: Calling,
+        calling: ToolInvocation,
         child: ChatId,
         requests: Sequence[Request],
         words: str,
@@ -261,7 +261,7 @@ class AgentTools:
         # What is not allowed any more, after a try whose answer got lost, was done by that try.
         return AlreadyServed(key) if isinstance(done, NotAllowed) and tries > 1 else done
 
-    async def _list(self, calling: Calling, asked: ListAgents) -> ResultDocument:
+    async def _list(self, calling: ToolInvocation, asked: ListAgents) -> ResultDocument:
         chat, limit = calling.chat.id, min(max(asked.limit, 1), LISTED_MAX)
         asking = partial(self.family.children, chat, limit=limit, offset=asked.offset)
         page = await retry_store(chat, "agents", asking)

@@ -7,7 +7,7 @@ from typing import Annotated
 
 from msgspec import Meta, Struct
 
-from actors.chat.turn.ports import Calling, LocalTool, ToolOutput
+from actors.chat.turn.ports import LocalTool, ToolInvocation, ToolOutput
 from actors.law.chat import Chat, Message
 from actors.law.parts.prompt import ToolDefinition
 from actors.law.store.retry import retry_store
@@ -122,7 +122,7 @@ class LifecycleTools:
     async def offered(self, chat: Chat, history: Sequence[Message]) -> Sequence[LocalTool]:
         return TOOLS
 
-    async def run(self, calling: Calling, name: str) -> ToolOutput:
+    async def run(self, calling: ToolInvocation, name: str) -> ToolOutput:
         try:
             return await run(calling, *self._deeds()[name])
         except (WorkspaceNotMade, DiskSilent) as failed:  # the call was as it should be
@@ -137,7 +137,7 @@ class LifecycleTools:
             "stop_workspace": (StopWorkspace, self._stop),
         }
 
-    async def _list(self, calling: Calling, asked: ListTemplates) -> ResultDocument:
+    async def _list(self, calling: ToolInvocation, asked: ListTemplates) -> ResultDocument:
         found = await self.lifecycle.templates.all()
         templates = {each.name: each for each in found if isinstance(each, Template)}
         counting = partial(self.lifecycle.workspaces.registry.uses, calling.chat.owner_id)
@@ -163,7 +163,7 @@ class LifecycleTools:
             "next_step": _next_step(recommended, bool(ranking.candidates)),
         }
 
-    async def _read(self, calling: Calling, asked: ReadTemplate) -> ResultDocument:
+    async def _read(self, calling: ToolInvocation, asked: ReadTemplate) -> ResultDocument:
         template = await self._template(asked.template_id)
         limits = template.limits
         return {
@@ -184,7 +184,7 @@ class LifecycleTools:
             "parameters": [],
         }
 
-    async def _create(self, calling: Calling, asked: CreateWorkspace) -> ResultDocument:
+    async def _create(self, calling: ToolInvocation, asked: CreateWorkspace) -> ResultDocument:
         template = await self._template(asked.template_id)
         chat, call, name = calling.chat, calling.call.id, asked.name.strip()
         standing = await self.lifecycle.create(chat, call, template, name)
@@ -202,7 +202,7 @@ class LifecycleTools:
             return {**document, "status": "stopped", "message": advice}
         return {**document, "status": "already_exists"}
 
-    async def _start(self, calling: Calling, asked: StartWorkspace) -> ResultDocument:
+    async def _start(self, calling: ToolInvocation, asked: StartWorkspace) -> ResultDocument:
         row = await self._own(calling.chat)
         standing = await self.lifecycle.start(calling.chat, row)
         return {
@@ -213,7 +213,7 @@ class LifecycleTools:
             **_set_up(standing.set_up),
         }
 
-    async def _stop(self, calling: Calling, asked: StopWorkspace) -> ResultDocument:
+    async def _stop(self, calling: ToolInvocation, asked: StopWorkspace) -> ResultDocument:
         row = await self._own(calling.chat)
         await self.lifecycle.stop(row.id)
         return {"stopped": True, "workspace_name": row.name}

@@ -9,7 +9,7 @@ from uuid import UUID, uuid5
 import msgspec
 from msgspec import Meta, Struct
 
-from actors.chat.turn.ports import Calling, LocalTool, ToolOutput
+from actors.chat.turn.ports import LocalTool, ToolInvocation, ToolOutput
 from actors.chat.turn.steps import error_output
 from actors.law.chat import FILES_PER_CHAT_MAX, Chat, Message
 from actors.law.ids import FileId
@@ -75,11 +75,11 @@ class PlanningTools:
         has_file = await self.plans.place(chat) is not None
         return (ASKING, PROPOSING_FILE if has_file else PROPOSING_TEXT)
 
-    async def run(self, calling: Calling, name: str) -> ToolOutput:
+    async def run(self, calling: ToolInvocation, name: str) -> ToolOutput:
         args = calling.call.args or "{}"
         return _asked(args) if name == ASK else await self._proposed(calling, args)
 
-    async def _proposed(self, calling: Calling, args: str) -> ToolOutput:
+    async def _proposed(self, calling: ToolInvocation, args: str) -> ToolOutput:
         chat = calling.chat
         place = await self.plans.place(chat)
         if place is None:
@@ -109,7 +109,7 @@ class PlanningTools:
             else await self.plans.read(chat, path, bytes_max=PLAN_BYTES_MAX)
         )
 
-    async def _kept(self, calling: Calling, path: str, text: str) -> ToolOutput:
+    async def _kept(self, calling: ToolInvocation, path: str, text: str) -> ToolOutput:
         chat, name = calling.chat, plan_name(calling.chat)
         # The same for the same call: after a crash the call is made again, and finds its file.
         called = f"{PROPOSE}/{chat.history_version}/{calling.call.id}"

@@ -7,7 +7,7 @@ from typing import Annotated, Any
 
 from msgspec import Meta, Struct
 
-from actors.chat.turn.ports import Calling, LocalTool, ToolOutput
+from actors.chat.turn.ports import LocalTool, ToolInvocation, ToolOutput
 from actors.chat.turn.steps import error_output
 from actors.law.chat import Chat, Message
 from actors.law.parts.message import JsonText
@@ -49,7 +49,7 @@ class SkillTools:
         has_files = any(entry.source is SkillSource.WORKSPACE for entry in entries)
         return [READING] * bool(entries) + [READING_FILE] * has_files
 
-    async def run(self, calling: Calling, name: str) -> ToolOutput:
+    async def run(self, calling: ToolInvocation, name: str) -> ToolOutput:
         args = calling.call.args or "{}"
         asked = (
             read_arguments(ReadSkill, args) if name == READ else read_arguments(ReadSkillFile, args)

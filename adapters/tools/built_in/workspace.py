@@ -7,7 +7,7 @@ from posixpath import basename, isabs, normpath
 from typing import Any
 from uuid import uuid5
 
-from actors.chat.turn.ports import Calling, LocalTool, ToolOutput
+from actors.chat.turn.ports import LocalTool, ToolInvocation, ToolOutput
 from actors.law.chat import FILES_PER_CHAT_MAX, Chat, Message
 from actors.law.ids import FileId
 from actors.law.parts.message import FilePart
@@ -63,10 +63,10 @@ class WorkspaceTools:
     async def offered(self, chat: Chat, history: Sequence[Message]) -> Sequence[LocalTool]:
         return TOOLS
 
-    async def run(self, calling: Calling, name: str) -> ToolOutput:
+    async def run(self, calling: ToolInvocation, name: str) -> ToolOutput:
         arguments, do = self._deeds()[name]
 
-        async def do_there(calling: Calling, asked: Any) -> ResultDocument | ToolOutput:
+        async def do_there(calling: ToolInvocation, asked: Any) -> ResultDocument | ToolOutput:
             chat = calling.chat
             look = partial(self.workspaces.of, chat)
             return await do(_granted(await retry_store(chat.id, "workspace", look)), calling, asked)
@@ -87,7 +87,9 @@ class WorkspaceTools:
 
     # files
 
-    async def _read(self, at: ChatWorkspace, calling: Calling, asked: ReadFile) -> ResultDocument:
+    async def _read(
+        self, at: ChatWorkspace, calling: ToolInvocation, asked: ReadFile
+    ) -> ResultDocument:
         path = _absolute(asked.path)
         content = _granted(await at.files.read(path, bytes_max=READ_BYTES_MAX))
         limit = asked.limit if asked.limit > 0 else LINES_MAX
@@ -101,14 +103,16 @@ class WorkspaceTools:
             "lines_read": lines.read,
         }
 
-    async def _write(self, at: ChatWorkspace, calling: Calling, asked: WriteFile) -> ResultDocument:
+    async def _write(
+        self, at: ChatWorkspace, calling: ToolInvocation, asked: WriteFile
+    ) -> ResultDocument:
         path = asked.path.strip()
         await _may_write(at, calling.chat, path)
         _granted(await at.files.write(_absolute(path), asked.content.encode(errors="replace")))
         return {"ok": True}
 
     async def _edit(
-        self, at: ChatWorkspace, calling: Calling, asked: LooseEditFiles
+        self, at: ChatWorkspace, calling: ToolInvocation, asked: LooseEditFiles
     ) -> ResultDocument:
         if not asked.files:
             raise ToolCallError("files is empty; say which files to edit, and how")
@@ -125,7 +129,9 @@ class WorkspaceTools:
         edited = _granted(await at.files.edit(tuple(merged.values())))
         return {"ok": True, "files": [{"path": each.path, "diff": each.diff} for each in edited]}
 
-    async def _attach(self, at: ChatWorkspace, calling: Calling, asked: AttachFile) -> ToolOutput:
+    async def _attach(
+        self, at: ChatWorkspace, calling: ToolInvocation, asked: AttachFile
+    ) -> ToolOutput:
         path = _absolute(asked.path)
         content = _granted(await at.files.read(path, bytes_max=ATTACHED_BYTES_MAX))
         if not content:
@@ -152,7 +158,9 @@ class WorkspaceTools:
 
     # commands
 
-    async def _execute(self, at: ChatWorkspace, calling: Calling, asked: Execute) -> ResultDocument:
+    async def _execute(
+        self, at: ChatWorkspace, calling: ToolInvocation, asked: Execute
+    ) -> ResultDocument:
         seconds = _seconds("timeout", asked.timeout)
         wanted = parse_command(asked.command, background=asked.run_in_background)
         if not wanted.text.strip():
@@ -168,7 +176,7 @@ class WorkspaceTools:
         )
 
     async def _output(
-        self, at: ChatWorkspace, calling: Calling, asked: ProcessOutput
+        self, at: ChatWorkspace, calling: ToolInvocation, asked: ProcessOutput
     ) -> ResultDocument:
         id, seconds = _process_id(asked.process_id), _seconds("wait_timeout", asked.wait_timeout)
         found = await at.processes.wait(id, seconds)
@@ -177,12 +185,12 @@ class WorkspaceTools:
         )
 
     async def _list(
-        self, at: ChatWorkspace, calling: Calling, asked: ProcessList
+        self, at: ChatWorkspace, calling: ToolInvocation, asked: ProcessList
     ) -> ResultDocument:
         return {"processes": [list_row(each) for each in (await at.processes.all())[:LISTED_MAX]]}
 
     async def _signal(
-        self, at: ChatWorkspace, calling: Calling, asked: ProcessSignal
+        self, at: ChatWorkspace, calling: ToolInvocation, asked: ProcessSignal
     ) -> ResultDocument:
         id = _process_id(asked.process_id)
         refused = await at.processes.signal(id, Signal(asked.signal))

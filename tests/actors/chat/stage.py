@@ -10,7 +10,7 @@ import trio
 from actors.chat.actor import ChatActor
 from actors.chat.api import notify_changed
 from actors.chat.turn.deps import TurnDeps, TurnLimits
-from actors.chat.turn.work import Held
+from actors.chat.turn.work import HeldChat
 from actors.law.chat import Body, Role, UserMessage
 from actors.law.ids import ChatId, Holder, RunnerId, UserId, WorkerId
 from actors.law.parts.message import TextPart, ToolCallPart, ToolResultPart
@@ -161,7 +161,7 @@ async def a_chat_at_work(
         "chance": lambda: 0.0,
     }
     world = TurnDeps(ledger=balky, reading=balky, **(plain | ports))
-    actor = ChatActor(me, Held(applied.stored, attempt_begun=True), world)
+    actor = ChatActor(me, HeldChat(applied.stored, attempt_begun=True), world)
     stage = Stage(store, balky, new.id, actor, world, CausedScope())
     async with trio.open_nursery() as nursery:
 

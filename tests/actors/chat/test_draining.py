@@ -9,7 +9,7 @@ import trio
 
 from actors.chat.actor import LEAVE_SECONDS, ChatActor
 from actors.chat.api import drain, notify_changed
-from actors.chat.turn.work import Held
+from actors.chat.turn.work import HeldChat
 from actors.law.ids import Holder, RunnerId, WorkerId
 from actors.law.requests import Acquire, BusyBehaviour, FinishTurn, RecordGenerationAttempt
 from runtime.ends import Finished
@@ -165,7 +165,7 @@ async def test_who_goes_on_with_the_wait_knows_its_age_and_the_results_beside_it
         taken = await stage.store.apply(stage.chat, [Acquire(me), RecordGenerationAttempt()])
         other = ScriptedTools().add("wait", 1, repeatable=True, only_waits=True).add("push")
         world = replace(stage.world, tools=other, models=OneModel(ScriptedProvider(["done"])))
-        await ChatActor(me, Held(taken.stored, attempt_begun=True), world).run()
+        await ChatActor(me, HeldChat(taken.stored, attempt_begun=True), world).run()
 
         assert (["w"], [5.0]) == (other.ran, other.ages)
         results = [text for role, text in stage.said if role == "tool"]

@@ -6,7 +6,7 @@ from uuid import uuid4
 import trio
 
 from actors.chat.actor import ChatActor
-from actors.chat.turn.work import Held, LeaseExpired
+from actors.chat.turn.work import HeldChat, LeaseExpired
 from actors.law.ids import Holder, RunnerId, WorkerId
 from actors.law.requests import Acquire, Interrupt
 from actors.streams.previews import Previews
@@ -25,7 +25,7 @@ async def goes_on_elsewhere(stage, *requests):
     other = Holder(WorkerId(uuid4()), RunnerId(uuid4()))
     applied = await stage.store.apply(stage.chat, [*requests, Acquire(other)])
     unseen = Previews(lambda key, said: b"")
-    await ChatActor(other, Held(applied.stored), replace(stage.world, previews=unseen)).run()
+    await ChatActor(other, HeldChat(applied.stored), replace(stage.world, previews=unseen)).run()
 
 
 async def test_what_a_tool_came_to_in_a_process_that_is_gone_is_kept(autojump_clock):

@@ -7,7 +7,7 @@ import pytest
 import trio
 
 from actors.chat.api import drain, notify_changed
-from actors.chat.turn.work import Held, LeaseTaken, LetGo, Obsolete
+from actors.chat.turn.work import HeldChat, LeaseTaken, LetGo, Obsolete
 from actors.chat.waits import await_client
 from actors.law.ids import Holder, RunnerId, WorkerId
 from actors.law.requests import Acquire, CompleteRequiresAction, DynamicResult, Interrupt
@@ -168,7 +168,7 @@ async def awaited(stored, found):
     class World:
         ledger = reading = Store()
 
-    return await await_client(Held(stored), World())
+    return await await_client(HeldChat(stored), World())
 
 
 async def test_a_chat_that_is_gone_is_left(autojump_clock):

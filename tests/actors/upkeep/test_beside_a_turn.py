@@ -8,7 +8,7 @@ import trio
 from actors.chat.turn.deps import TurnDeps
 from actors.chat.turn.generation import generate
 from actors.chat.turn.ports import Model
-from actors.chat.turn.work import Advanced, AtStake, Held
+from actors.chat.turn.work import Advanced, AtStake, HeldChat
 from actors.law.chat import Body, Role
 from actors.law.ids import ChatId, Holder, RunnerId, WorkerId
 from actors.law.parts.message import TextPart
@@ -63,7 +63,7 @@ async def first_turn(provider, shelf, background):
             background, shelf, shelf, choose=lambda chat, model: model, books=Books()
         ),
     )
-    began, held = trio.current_time(), Held(applied.stored, attempt_begun=True)
+    began, held = trio.current_time(), HeldChat(applied.stored, attempt_begun=True)
     while store.chats[new.id].messages[-1].body.role is Role.USER:  # attempt after attempt
         advanced = await generate(held, world, AtStake())
         held = advanced.held if isinstance(advanced, Advanced) else held

@@ -5,7 +5,7 @@ import json
 import pytest
 import trio
 
-from actors.chat.turn.ports import Calling
+from actors.chat.turn.ports import ToolInvocation
 from actors.law.parts.message import ToolCallPart
 from actors.tools.approvals import Consent, Policy, read_rules
 from adapters.plugins.plugins import open_plugins
@@ -78,7 +78,7 @@ async def names(tools, **about):
 
 async def said(tools, name, **arguments):
     call = ToolCallPart("call-1", name, json.dumps(arguments))
-    output = await tools.run(Calling(chat(), call, (), print, 1.5), name)
+    output = await tools.run(ToolInvocation(chat(), call, (), print, 1.5), name)
     return json.loads(output.result), output.is_error
 
 

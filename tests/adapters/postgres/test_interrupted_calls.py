@@ -7,7 +7,7 @@ import trio
 from actors.chat.interruption import interrupt
 from actors.chat.turn.deps import TurnDeps, TurnLimits
 from actors.chat.turn.tool_batch import run_batch
-from actors.chat.turn.work import AtStake, Attempt, Held, LetGo
+from actors.chat.turn.work import AtStake, Attempt, HeldChat, LetGo
 from actors.law.ids import EpisodeKey
 from actors.law.parts.message import JsonText, ToolCallPart
 from actors.law.requests import Acquire, Interrupt
@@ -52,7 +52,7 @@ class Process:
         )
 
     async def end_turn(self, stored):
-        assert LetGo() == await interrupt(Held(stored), self.world)
+        assert LetGo() == await interrupt(HeldChat(stored), self.world)
 
 
 async def a_chat_between_two_processes(store):

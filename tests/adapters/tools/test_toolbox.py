@@ -47,7 +47,9 @@ async def test_of_two_tools_of_one_name_the_one_that_runs_here_is_told_of(caplog
     with caplog.at_level(logging.WARNING):
         box = await toolbox.for_turn(chat_of(dynamic_tools=frozenset({"look", "other"})), [])
 
-    assert [("look", "here"), ("other", "")] == [(t.name, t.description) for t in box.offered.told]
+    assert [("look", "here"), ("other", "")] == [
+        (t.name, t.description) for t in box.offered.for_model
+    ]
     assert ["look"] == shadowed(caplog)
 
 

@@ -14,7 +14,7 @@ from typing import Annotated, Any, Protocol
 import trio
 from msgspec import Meta, Struct
 
-from actors.chat.turn.ports import Calling, LocalTool, Models, ToolOutput
+from actors.chat.turn.ports import LocalTool, Models, ToolInvocation, ToolOutput
 from actors.chat.turn.steps import error_output
 from actors.law.chat import Chat, ChatError, Message, Role
 from actors.law.ids import ChatId, MessageId
@@ -132,7 +132,7 @@ class ServerTools:
         shown = (replace(tool.local, hidden=tool.here not in active) for tool in tools)
         return [_find_tools(deferred, window), *(start.local for start in starts), *shown]
 
-    async def run(self, calling: Calling, name: str) -> ToolOutput:
+    async def run(self, calling: ToolInvocation, name: str) -> ToolOutput:
         tools = await self._tools(calling.chat, calling.history)
         if name == FIND_TOOLS:
             return await self._find(calling, tools)
@@ -149,7 +149,7 @@ class ServerTools:
         except ServerFault as fault:
             return error_output(str(fault))
 
-    async def _started(self, calling: Calling, start: ServerTool) -> ToolOutput:
+    async def _started(self, calling: ToolInvocation, start: ServerTool) -> ToolOutput:
         name = start.source.name
         try:
             await self._workspace_mcp.start(calling.chat, name)
@@ -167,7 +167,7 @@ class ServerTools:
             raise ServerFault(TAKEN_AWAY)
         return await self._calls.call(chat, server, tool.name, arguments)
 
-    async def _find(self, calling: Calling, tools: Sequence[ServerTool]) -> ToolOutput:
+    async def _find(self, calling: ToolInvocation, tools: Sequence[ServerTool]) -> ToolOutput:
         asked = read_arguments(FindTools, calling.call.args or "{}")
         if isinstance(asked, str):
             self._note_search(None)

@@ -11,7 +11,7 @@ import trio
 from hypothesis import given
 from hypothesis import strategies as st
 
-from actors.chat.turn.answering import RENEWED_SHARE, UNEXPECTED, ask, shown
+from actors.chat.turn.answering import RENEWED_SHARE, UNEXPECTED, ask, pieces_of
 from actors.chat.turn.deps import TurnLimits
 from actors.chat.turn.ports import Model
 from actors.chat.turn.work import Attempt
@@ -295,7 +295,7 @@ def pieces(*batches):
     return [
         piece
         for second, batch in enumerate(batches)
-        for piece in shown(batch, assembly, NOW + timedelta(seconds=second))
+        for piece in pieces_of(batch, assembly, NOW + timedelta(seconds=second))
     ]
 
 
@@ -309,7 +309,7 @@ def test_a_call_is_shown_with_the_server_whose_tool_it_calls():
         ToolCall("e", "one__add", "{}", provider_executed=True),
     ]
 
-    made = shown(batch, assembly, NOW)
+    made = pieces_of(batch, assembly, NOW)
 
     assert [SERVER, SERVER, SERVER, None, None] == [p.mcp_server_config_id for p in made]
 

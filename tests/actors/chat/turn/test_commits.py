@@ -6,7 +6,7 @@ import pytest
 import trio
 
 from actors.chat.turn.commits import begin_attempt, commit, end_turn, end_with_error
-from actors.chat.turn.work import Advanced, Held, LetGo, Obsolete
+from actors.chat.turn.work import Advanced, HeldChat, LetGo, Obsolete
 from actors.law.chat import ChatError
 from actors.law.requests import (
     CommitStep,
@@ -31,7 +31,7 @@ class World:
 async def held_in_a_store(*requests):
     """What a task holds, and the world that it writes to; `requests` have been made meanwhile."""
     async with a_chat_at_work(ScriptedProvider([HANGS])) as stage:
-        held = Held(await stage.store.view(stage.chat), await stage.store.history(stage.chat))
+        held = HeldChat(await stage.store.view(stage.chat), await stage.store.history(stage.chat))
         await stage.store.apply(stage.chat, requests)
         return held, World(stage.store), stage
 

@@ -6,7 +6,7 @@ import trio
 from actors.chat.actor import ChatActor
 from actors.chat.turn.generation import NO_SUMMARY, NOT_SHORTER
 from actors.chat.turn.retries import SUMMARY_FAILURES_MAX
-from actors.chat.turn.work import Held
+from actors.chat.turn.work import HeldChat
 from actors.law.chat import UserMessage
 from actors.law.parts.deltas import FinishReason
 from actors.law.parts.message import Cost, TextPart
@@ -105,7 +105,7 @@ async def test_a_chat_that_stopped_so_is_summed_up_by_whoever_can(autojump_clock
 async def taken_up(stage, request):
     """Ask this of a chat that nobody holds any more, and let another actor take it up."""
     applied = await stage.store.apply(stage.chat, [request, Acquire(HOLDER)])
-    actor = ChatActor(HOLDER, Held(applied.stored), stage.world)
+    actor = ChatActor(HOLDER, HeldChat(applied.stored), stage.world)
     async with trio.open_nursery() as nursery:
         nursery.start_soon(run_child, CausedScope(), actor.run)
         await trio.sleep(600)

@@ -2,7 +2,7 @@
 
 import json
 
-from actors.chat.turn.ports import Calling
+from actors.chat.turn.ports import ToolInvocation
 from actors.law.parts.message import ToolCallPart
 from actors.law.store.hints import HintsLost
 from actors.prompts.ports import SkillText, UnreadableFile
@@ -42,7 +42,7 @@ async def keep(ground, user=ANN, name="notes", content=NOTES):
 
 
 async def call(index, _tool, chat=CHAT_OF_ANN, **arguments):
-    calling = Calling(chat, ToolCallPart("c", _tool, json.dumps(arguments)), (), show=print)
+    calling = ToolInvocation(chat, ToolCallPart("c", _tool, json.dumps(arguments)), (), show=print)
     output = await SkillTools(index).run(calling, _tool)
     return output.is_error, json.loads(output.result)
 

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 
 import pytest
 
-from actors.chat.turn.ports import Calling
+from actors.chat.turn.ports import ToolInvocation
 from actors.law.parts.message import FilePart, ToolCallPart
 from actors.prompts.ports import UnreadableFile
 from adapters.tools.built_in.planning import ASK, PROPOSE, PlanningTools
@@ -50,7 +50,7 @@ def planning(**columns):
 
 async def call(tools, name, _args=None, chat=None, **arguments):
     args = json.dumps(arguments) if _args is None else _args
-    calling = Calling(chat or planning(), ToolCallPart("c1", name, args), (), show=print)
+    calling = ToolInvocation(chat or planning(), ToolCallPart("c1", name, args), (), show=print)
     return await tools.run(calling, name)
 
 

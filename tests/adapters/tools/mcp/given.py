@@ -5,7 +5,7 @@ from dataclasses import replace
 from datetime import UTC, datetime
 from uuid import UUID, uuid4
 
-from actors.chat.turn.ports import Calling
+from actors.chat.turn.ports import ToolInvocation
 from actors.law.chat import Body, Message, Role
 from actors.law.parts.message import TextPart, ToolCallPart
 from adapters.tools.mcp.chat_tools.source import ServerTools
@@ -86,7 +86,7 @@ HISTORY = (said("hello"),)
 
 
 def calling(of, name, args="{}", history=HISTORY):
-    return Calling(of, ToolCallPart("c1", name, args), history, show=lambda piece: None)
+    return ToolInvocation(of, ToolCallPart("c1", name, args), history, show=lambda piece: None)
 
 
 async def names(tools, of, history=HISTORY):

@@ -3,7 +3,7 @@
 import json
 from dataclasses import dataclass, replace
 
-from actors.chat.turn.ports import Calling
+from actors.chat.turn.ports import ToolInvocation
 from actors.law.parts.message import JsonText, ToolCallPart
 from actors.law.requests import (
     Abandon,
@@ -36,7 +36,7 @@ class Parent:
         """What the model is told of it."""
         self.calls += 1
         call = ToolCallPart(_id or f"call-{self.calls}", name, json.dumps(arguments, default=str))
-        calling = Calling(self.chat, call, (), show=lambda piece: None, age_seconds=_age)
+        calling = ToolInvocation(self.chat, call, (), show=lambda piece: None, age_seconds=_age)
         return json.loads((await self.tools.run(calling, name)).result)
 
     async def spawn(self, prompt, **more):

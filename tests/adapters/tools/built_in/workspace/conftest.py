@@ -9,7 +9,7 @@ from uuid import uuid4
 
 import pytest
 
-from actors.chat.turn.ports import Calling
+from actors.chat.turn.ports import ToolInvocation
 from actors.law.ids import ChatId
 from actors.law.parts.message import ToolCallPart
 from actors.law.requests import CreateChat, NewChat
@@ -54,7 +54,7 @@ class Daemon:
         """What comes of a call."""
         self.calls.append(name)
         call = ToolCallPart(_id or f"call-{len(self.calls)}", name, json.dumps(arguments))
-        calling = Calling(chat, call, (), show=lambda piece: None)
+        calling = ToolInvocation(chat, call, (), show=lambda piece: None)
         files = WorkspaceTools(self.workspaces, ChatFileKeeper(self.store.pool))
         for source in (files, LifecycleTools(self.lifecycle)):
             if name in [tool.tool.name for tool in await local_tools(chat, source)]:
