@@ -137,7 +137,7 @@ def test_a_backup_is_of_an_embedded_server_too(home, file):
 
 def test_a_place_without_a_database_has_no_backup(home, database, file):
     nowhere = f"backup: there is no database in {home}; name its directory with --data-dir"
-    unused = "backup: there is nothing in the database: no daemon has ever used it"
+    unused = "backup: the database is empty: no daemon has ever used it"
 
     assert nowhere == refused(run("backup", file, "--data-dir", home))
     assert unused == refused(backup(database, file))
@@ -157,7 +157,7 @@ def test_a_backup_takes_no_name_that_is_taken(filled, file):
 def test_two_backups_of_one_name_do_not_mix(filled, file):
     """The slower one finds the name taken, and what is there is of the faster one alone."""
     slow = new_archive(file)
-    slow.__enter__().take(b"half of it")
+    slow.__enter__().write_dump(b"half of it")
     assert 0 == backup(filled, file)[0]
     whole = file.read_bytes()
 
@@ -293,7 +293,7 @@ def test_the_key_is_in_it_only_if_it_is_asked_for(filled, file):
     _, loud, _ = backup(filled, with_key, "--with-secret-key", PROMPTCORNER_SECRET_KEY=KEY)
     no_key = refused(backup(filled, file.with_name("no"), "--with-secret-key"))
 
-    assert "the secret key is not: keep a copy of PROMPTCORNER_SECRET_KEY elsewhere" in silent
+    assert "the secret key is not in it: keep a copy of PROMPTCORNER_SECRET_KEY elsewhere" in silent
     assert "the secret key is in it" in loud
     assert KEY.encode() not in file.read_bytes()
     assert KEY.encode() + b"\n" == taken_apart(with_key)["secret.key"]

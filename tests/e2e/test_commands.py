@@ -121,7 +121,7 @@ def test_workspaces_are_listed_stopped_started_and_removed(home, database):
         assert "running" in cells(ask("start", ids[0]))["web"]
         assert "web is removed" == ask("remove", "web").strip()
         assert {"api"} == set(cells(ask("list")))
-        assert "workspaces: there is none called 'web'" == ask("stop", "web")
+        assert "workspaces: none is called 'web'" == ask("stop", "web")
         assert "404 " in ask("remove", ids[0])
         assert 0 == daemon.stop()
 
@@ -207,9 +207,7 @@ def test_a_provider_whose_models_are_refused_is_not_there(ask, refused):
 def test_what_is_not_said_is_asked_for(refused):
     azure = refused("providers", "add", "a", "--type", "azure", "--model", "gpt-5")
 
-    expected = (
-        "providers: one of type azure is found nowhere in particular; say where with --base-url"
-    )
+    expected = "providers: the type azure has no address of its own; name one with --base-url"
     assert expected == azure
 
 
@@ -263,7 +261,7 @@ def test_a_link_is_for_somebody_who_is_there(home, database):
     empty = run("users", "link", "admin", DATABASE_URL=database)
 
     assert (1, "") == nobody[:2]
-    assert "users: there is nobody called 'zoe'; the first one is called admin\n" in nobody[2]
+    assert "users: no user is called 'zoe'; the first one is called admin\n" in nobody[2]
     assert "database: the schema lacks " in empty[2]
 
 
@@ -302,7 +300,8 @@ def test_a_load_run_that_may_cost_money_has_to_be_meant(ask, refused):
     ask("providers", "remove", "dear")
 
     expected = (
-        "bench: it would ask dear-model 10 times, which may cost money; say --force if it is meant"
+        "bench: it would ask dear-model 10 times, which may cost money; add --force if that is"
+        " what you want"
     )
     assert expected == said
     assert none.startswith("bench: there is no model none; there are: ")

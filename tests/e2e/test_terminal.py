@@ -175,7 +175,7 @@ def test_a_chat_is_summed_up_and_says_what_it_cost(chatting):
     terminal = chatting()
     terminal.until("> ")
     terminal.types("/compact\n")
-    terminal.until("there is no chat yet: say something first")
+    terminal.until("there is no chat yet: send a message first")
     terminal.until("> ")
     terminal.types("[[text: well]] hello\n")
     terminal.until("well")

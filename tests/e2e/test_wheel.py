@@ -23,6 +23,7 @@ pytestmark = [pytest.mark.slow, pytest.mark.timeout(600)]
 
 UV = Path(sys.executable).parent / "uv"
 CONSTRAINTS = ("--constraint", str(ROOT / "constraints.txt"))
+QUICKLY = ("--backend", "uv")  # pipx makes the same environment with pip, but takes its time
 ADMIN = "a-token-of-the-first-admin-for-these-tests"
 PACKAGES = ("runtime", "actors", "adapters")
 # A few tests of what a user meets first, run once more on the program of the wheel.
@@ -242,12 +243,24 @@ def test_it_runs_without_being_installed(runner, wheel, home, tmp_path):
     here = ("--python", sys.executable)
     words = {
         "uvx": [UV, "tool", "run", *here, *CONSTRAINTS, "--from", wanted, "promptcorner"],
-        "pipx": [UV, "tool", "run", "pipx", "run", *here, "--spec", wanted, "promptcorner"],
+        "pipx": [
+            UV,
+            "tool",
+            "run",
+            "pipx",
+            "run",
+            *here,
+            *QUICKLY,
+            "--spec",
+            wanted,
+            "promptcorner",
+        ],
     }[runner]
     folders = {
         "PIPX_HOME": str(tmp_path / "pipx"),
         "UV_TOOL_DIR": str(tmp_path / "uv"),
         "PROMPTCORNER_LOG": "json",
+        "PATH": f"{UV.parent}{os.pathsep}{os.environ['PATH']}",
     }
 
     with serving(words, home, **folders) as (process, log):
