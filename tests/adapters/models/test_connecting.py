@@ -2,7 +2,7 @@
 
 import pytest
 
-from actors.law.parts.vendors import Wire
+from actors.law.parts.vendors import VENDORS, Wire
 from adapters.models.connecting import connect, wire_of
 from adapters.models.provider_config import misconfiguration
 from adapters.models.providers.http import HttpClient
@@ -151,3 +151,14 @@ def test_what_would_only_come_out_when_it_is_asked_is_said_before(config, wrong)
 def test_a_key_of_azures_is_never_shown_to_openai():
     with pytest.raises(AssertionError, match="azure needs a base URL"):
         connect(a_config("azure", "gpt-5"), HttpClient(None))
+
+
+@pytest.mark.parametrize("vendor", VENDORS, ids=lambda vendor: vendor.type)
+def test_every_vendor_is_asked_on_a_wire_or_not_at_all(vendor):
+    config = a_config(vendor.type, base_url=vendor.base_url or "https://own.test/v1")
+
+    if vendor.wire is None:
+        with pytest.raises(AssertionError, match="is never asked"):
+            connect(config, HttpClient(None))
+    else:
+        assert connect(config, HttpClient(None)).statistics().skipped == {}

@@ -1,5 +1,8 @@
 """The table of vendors: facts that fit together, and what is looked up in them."""
 
+import ast
+from pathlib import Path
+
 import pytest
 
 from actors.law.parts.vendors import (
@@ -12,6 +15,8 @@ from actors.law.parts.vendors import (
     vendor_of,
 )
 
+# The protocols, and the fake of them, know whose words they write.
+OWN_WORDS = ("actors/law/parts/vendors.py", "adapters/models/providers/", "adapters/rehearsal/")
 ASKED = [vendor for vendor in VENDORS if vendor.wire is not None]
 
 
@@ -98,3 +103,22 @@ def test_providers_take_files_of_these_types(type, responses, taken):
     kinds = {"image/png", "text/csv", "application/pdf", "audio/wav", "a/zip"}
 
     assert {kind for kind in kinds if rules.takes(kind)} == taken
+
+
+def test_no_other_module_asks_for_a_vendor_by_its_name():
+    types = {vendor.type for vendor in VENDORS}
+    root = Path(__file__).parents[4]
+
+    found = [
+        f"{path.relative_to(root)}:{node.lineno}"
+        for package in ("actors", "adapters")
+        for path in (root / package).rglob("*.py")
+        if not path.relative_to(root).as_posix().startswith(OWN_WORDS)
+        for node in ast.walk(ast.parse(path.read_text()))
+        if isinstance(node, ast.Compare | ast.Dict | ast.MatchValue)
+        for part in (node.keys if isinstance(node, ast.Dict) else ast.iter_child_nodes(node))
+        for each in ast.walk(part or node)
+        if isinstance(each, ast.Constant) and each.value in types
+    ]
+
+    assert not found, f"make it a fact of the vendor, in actors/law/parts/vendors.py: {found}"
