@@ -42,9 +42,9 @@ from adapters.http.host.server import HttpServer
 from adapters.http.requests import HttpRequest
 from adapters.models.providers.dial import direct_dial, tls_context
 from adapters.postgres.bus import Switchboard
-from adapters.relay.dialling import Dialler
-from adapters.relay.door import Backstage, Host
-from adapters.relay.tickets import Tickets
+from adapters.relay.dialler import Dialler
+from adapters.relay.listener import RelayGate, RelayHost
+from adapters.relay.protocol import RelayTickets
 from bench.child_process import child_process, told
 from bench.fanout import UPGRADE, Stored
 from bench.report import Target
@@ -105,7 +105,7 @@ def _say(said: Mapping[str, float]) -> None:
 async def hold() -> None:
     previews = Previews(as_piece)
     running = [previews.begin(_key(number)) for number in range(CHATS)]
-    backstage = Backstage(_nothing, Host(previews, Tickets(KEY), lambda: THERE))
+    backstage = RelayGate(_nothing, RelayHost(previews, RelayTickets(KEY), lambda: THERE))
     near, relay = await _listener(), await _listener()
     async with (
         open_chat_feeds(HeldThere(), encode_event, previews, Switchboard()) as feeds,
@@ -138,7 +138,7 @@ async def follow(relay: int) -> None:
     async def find(worker: WorkerId) -> str:
         return f"http://127.0.0.1:{relay}"
 
-    peers = Dialler(find, Tickets(KEY), me=lambda: HERE, dial=direct_dial(tls_context()))
+    peers = Dialler(find, RelayTickets(KEY), me=lambda: HERE, dial=direct_dial(tls_context()))
     far, previews = await _listener(), Previews(as_piece)
     async with (
         open_relays(peers, me=lambda: HERE, chance=lambda: 0.0) as relays,

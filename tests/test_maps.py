@@ -45,7 +45,6 @@ TO_COME = {
     *("actors/law", "actors/prompts"),
     *("adapters/postgres", "adapters/workspaces"),
     *("adapters/access", "adapters/tools", "adapters/chats"),
-    "adapters/relay",
 }
 
 

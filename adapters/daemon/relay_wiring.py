@@ -14,11 +14,17 @@ from adapters.http.host.bounds import CONNECTIONS_MAX, GRACE_SECONDS
 from adapters.http.host.listeners import listen
 from adapters.http.host.server import HttpServer, Serve
 from adapters.models.providers.dial import direct_dial, tls_context
-from adapters.relay.address import Nowhere, own_address, own_url
-from adapters.relay.dialling import Addresses, Dialler
-from adapters.relay.door import Backstage, Host
-from adapters.relay.place import ADVICE, first_address
-from adapters.relay.tickets import PURPOSE, Tickets
+from adapters.relay.dialler import Dialler, ProcessAddresses
+from adapters.relay.listener import (
+    ADVICE,
+    NoAddress,
+    RelayGate,
+    RelayHost,
+    first_address,
+    own_address,
+    own_url,
+)
+from adapters.relay.protocol import PURPOSE, RelayTickets
 from adapters.settings import Config, HostAddress
 from runtime.log import emit
 
@@ -30,8 +36,8 @@ class RelayListener:
     """The address at which other processes find this one, and what lets them in."""
 
     url: str  # "" if it has none
-    host: Host
-    tickets: Tickets
+    host: RelayHost
+    tickets: RelayTickets
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,7 +45,7 @@ class RelayServices:
     """Both directions of the relay: chats of others that are followed here, and ours there."""
 
     relays: Relays
-    host: Host
+    host: RelayHost
 
     def statistics(self) -> Mapping[str, Any]:
         return {"relays": self.relays.statistics(), "relayed": self.host.statistics()}
@@ -59,16 +65,16 @@ async def open_relay_listener(
 
     `behind` answers other requests; `number` is ours among the processes of one parent.
     """
-    tickets = Tickets(basis.vault.derived(PURPOSE))
-    own = Host(basis.previews, tickets, basis.worker)
+    tickets = RelayTickets(basis.vault.derived(PURPOSE))
+    own = RelayHost(basis.previews, tickets, basis.worker)
     first = await first_address(config)
-    if isinstance(first, Nowhere):
+    if isinstance(first, NoAddress):
         emit("relay.nowhere", "warning", why=first.why, advice=ADVICE)
         yield RelayListener("", own, tickets)
         return
     ours = own_address(first, number)
     listeners = await listen(ours.host, ours.port, subject="relay_listen", advice=ADVICE)
-    server = HttpServer(Backstage(behind, own).answer, connections_max=connections_max)
+    server = HttpServer(RelayGate(behind, own).answer, connections_max=connections_max)
     nursery.start_soon(server.serve, listeners)
     host, port = listeners[0].socket.getsockname()[:2]
     try:
@@ -85,7 +91,7 @@ async def open_relay(
     config: Config, basis: Basis, chats: ChatServices, stand: RelayListener
 ) -> AsyncIterator[RelayServices]:
     """Follow chats of other processes for the length of the block."""
-    addresses = Addresses(chats.store.pool, lease_seconds=config.lease_seconds)
+    addresses = ProcessAddresses(chats.store.pool, lease_seconds=config.lease_seconds)
     me = basis.worker
     peers = Dialler(addresses.find, stand.tickets, me=me, dial=direct_dial(tls_context()))
     async with open_relays(peers, me=me, chance=random.random) as relays:

@@ -1,7 +1,7 @@
-"""Pieces of running attempts between processes of one database: one connection from whoever
-watches to whoever runs, whatever it is that they watch.
+"""The relay: pieces of running attempts between the processes of one database.
 
-`address` where a process is found by the others · `place` what that is here · `tickets` who is let
-in: who has the secret key · `wire` bytes ↔ frames · `door` the listener's side · `dialling` the
-other · `opening` all of it.
+For other rooms:
+    listener    answers other processes at an address of its own, and says which address that is
+    dialler     connects to another process by its name
+    protocol    messages as bytes, and the tickets by which processes know each other
 """

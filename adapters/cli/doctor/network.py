@@ -18,8 +18,7 @@ from adapters.models.providers.dial import dial_through, direct_dial, proxy_of, 
 from adapters.models.providers.http import HttpClient
 from adapters.plugins.plugins import Plugins
 from adapters.plugins.providers import plugin_models
-from adapters.relay.address import Nowhere
-from adapters.relay.place import ADVICE, first_address
+from adapters.relay.listener import ADVICE, NoAddress, first_address
 from adapters.settings import Config, HostAddress
 from adapters.settings.refusals import CannotStart
 from adapters.tools.mcp.oauth.guard import is_reachable
@@ -101,8 +100,8 @@ async def check_relay(config: Config) -> Finding:
     return relay_finding(config, found)
 
 
-def relay_finding(config: Config, found: HostAddress | Nowhere) -> Finding:
-    if isinstance(found, Nowhere):
+def relay_finding(config: Config, found: HostAddress | NoAddress) -> Finding:
+    if isinstance(found, NoAddress):
         fact = f"{found.why}: watchers at other processes will not see answers as they are written"
         return warning("relay", fact, ADVICE)
     port = str(found.port) if found.port else "any free port"

@@ -5,8 +5,8 @@ import pytest
 from adapters import settings as config
 from adapters.cli.doctor import network
 from adapters.cli.doctor.findings import FindingState
-from adapters.relay import place
-from adapters.relay.address import Nowhere
+from adapters.relay import listener as place
+from adapters.relay.listener import NoAddress
 
 
 def told(**said):
@@ -35,7 +35,7 @@ async def test_it_says_where_others_will_find_this_process(said, where):
 
 
 def test_it_says_when_nobody_will():
-    nowhere = Nowhere("of this machine only 9.9.9.9 is known, which is no private address")
+    nowhere = NoAddress("of this machine only 9.9.9.9 is known, which is no private address")
 
     found = network.relay_finding(told(listen="0.0.0.0:7390"), nowhere)
 

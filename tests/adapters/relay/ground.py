@@ -19,9 +19,9 @@ from actors.streams.relay.relays import Relays, open_relays
 from adapters.http.door import route_not_found
 from adapters.http.host.server import HttpServer
 from adapters.models.providers.dial import direct_dial, tls_context
-from adapters.relay.dialling import Dialler
-from adapters.relay.door import Backstage, Host
-from adapters.relay.tickets import Tickets
+from adapters.relay.dialler import Dialler
+from adapters.relay.listener import RelayGate, RelayHost
+from adapters.relay.protocol import RelayTickets
 from tests.actors.streams.relay.cable import HERE, as_said
 from tests.patience import PATIENCE_SECONDS
 
@@ -76,7 +76,7 @@ class Network:
 @dataclass
 class Pair:
     there: Previews
-    host: Host
+    host: RelayHost
     relays: Relays
     network: Network
     url: str
@@ -96,8 +96,8 @@ async def nothing(request):
 @asynccontextmanager
 async def a_pair(*, key_here=KEY, key_there=KEY, url=None):
     there, worker = Previews(as_said), WorkerId(uuid4())
-    host = Host(there, Tickets(key_there), lambda: worker)
-    server = HttpServer(Backstage(nothing, host).answer)
+    host = RelayHost(there, RelayTickets(key_there), lambda: worker)
+    server = HttpServer(RelayGate(nothing, host).answer)
     [listener] = listeners = await trio.open_tcp_listeners(0, host="127.0.0.1")
     async with listener, trio.open_nursery() as nursery:
         nursery.start_soon(server.serve, listeners)
@@ -107,7 +107,9 @@ async def a_pair(*, key_here=KEY, key_there=KEY, url=None):
         async def find(_):
             return found
 
-        peers = Dialler(find, Tickets(key_here), me=lambda: HERE, dial=direct_dial(tls_context()))
+        peers = Dialler(
+            find, RelayTickets(key_here), me=lambda: HERE, dial=direct_dial(tls_context())
+        )
         async with open_relays(peers, me=lambda: HERE, chance=random.Random(7).random) as relays:
             yield Pair(there, host, relays, network, found, worker, server)
         await server.drain(listeners)

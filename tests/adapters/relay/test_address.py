@@ -2,7 +2,7 @@
 
 import pytest
 
-from adapters.relay.address import Nowhere, own_address, own_host, own_url
+from adapters.relay.listener import NoAddress, own_address, own_host, own_url
 from adapters.settings import HostAddress
 
 FOUND = {  # where it listens, our end of the way to the database: where others find us
@@ -33,7 +33,7 @@ def test_others_find_us_at_an_address_that_is_not_public(listen, beside):
 def test_where_all_that_is_known_is_public_nobody_finds_us(listen):
     found = own_host(listen, "9.9.9.9")
 
-    assert Nowhere("of this machine only 9.9.9.9 is known, which is no private address") == found
+    assert NoAddress("of this machine only 9.9.9.9 is known, which is no private address") == found
 
 
 def test_each_process_of_one_start_takes_the_next_port():

@@ -14,11 +14,11 @@ from actors.streams.relay.peer_session import PeerSession
 from adapters.http.endpoints import Upgrade
 from adapters.http.host.server import HttpServer
 from adapters.http.host.websockets import framed_bytes
-from adapters.relay import dialling, door
-from adapters.relay.dialling import Dialler
-from adapters.relay.door import PATH, REPLACED
-from adapters.relay.tickets import HEADER, Tickets
-from adapters.relay.wire import WISHES_BYTES_MAX, wishes_encoded
+from adapters.relay import dialler as dialling
+from adapters.relay import listener as door
+from adapters.relay.dialler import Dialler
+from adapters.relay.listener import PATH, REPLACED
+from adapters.relay.protocol import HEADER, REQUESTS_BYTES_MAX, RelayTickets, encode_requests
 from runtime.clock import wall
 from tests.actors.streams.relay.cable import HERE, Ear, a_key, say
 from tests.adapters.relay.ground import KEY, a_pair
@@ -119,8 +119,8 @@ async def refused(pair, **headers):
 
 async def test_who_has_no_ticket_finds_nothing():
     async with a_pair() as pair:
-        stranger = Tickets(b"x" * 32).written(HERE, pair.worker, at=wall().timestamp())
-        late = Tickets(KEY).written(HERE, pair.worker, at=wall().timestamp() - 1e5)
+        stranger = RelayTickets(b"x" * 32).write(HERE, pair.worker, at=wall().timestamp())
+        late = RelayTickets(KEY).write(HERE, pair.worker, at=wall().timestamp() - 1e5)
         for headers in ({}, {HEADER: "x"}, {HEADER: stranger}, {HEADER: late}):
             assert (404, "Route not found.") == await refused(pair, **headers)
         token = {"coder-session-token": "whoever", "authorization": "Bearer whoever"}
@@ -129,10 +129,10 @@ async def test_who_has_no_ticket_finds_nothing():
 
 async def test_a_ticket_that_somebody_overheard_opens_nothing_any_more():
     async with a_pair() as pair:
-        ticket = Tickets(KEY).written(HERE, pair.worker, at=wall().timestamp())
+        ticket = RelayTickets(KEY).write(HERE, pair.worker, at=wall().timestamp())
 
         async with a_socket(pair, ticket) as socket:
-            assert Tickets(KEY).proof(ticket) == await socket.get_message()
+            assert RelayTickets(KEY).proof(ticket) == await socket.get_message()
             assert (404, "Route not found.") == await refused(pair, **{HEADER: ticket})
 
 
@@ -141,14 +141,14 @@ async def test_a_ticket_that_somebody_overheard_opens_nothing_any_more():
     [
         b"nonsense",
         "text",
-        wishes_encoded([]) + b"\0",
-        wishes_encoded([Unfollow(number) for number in range(WISHES_BYTES_MAX)]),
+        encode_requests([]) + b"\0",
+        encode_requests([Unfollow(number) for number in range(REQUESTS_BYTES_MAX)]),
     ],
     ids=["nonsense", "text", "more", "too long"],
 )
 async def test_who_speaks_otherwise_is_hung_up_on(said):
     async with a_pair() as pair:
-        ticket = Tickets(KEY).written(HERE, pair.worker, at=wall().timestamp())
+        ticket = RelayTickets(KEY).write(HERE, pair.worker, at=wall().timestamp())
         async with a_socket(pair, ticket) as socket:
             await socket.get_message()
 
@@ -185,7 +185,9 @@ async def test_a_peer_that_fails_in_the_task_of_a_chat_is_hung_up_on_and_misses_
 
 async def test_of_two_connections_of_one_process_the_newer_stays():
     async with a_pair() as pair:
-        written = [Tickets(KEY).written(HERE, pair.worker, at=wall().timestamp()) for _ in range(2)]
+        written = [
+            RelayTickets(KEY).write(HERE, pair.worker, at=wall().timestamp()) for _ in range(2)
+        ]
         async with a_socket(pair, written[0]) as first:
             await first.get_message()
             async with a_socket(pair, written[1]) as second:
@@ -202,7 +204,7 @@ async def unlinked(pair, url, *, me=HERE):
     async def find(_):
         return url
 
-    dialler = Dialler(find, Tickets(KEY), me=lambda: me, dial=pair.relays._peers._dial)
+    dialler = Dialler(find, RelayTickets(KEY), me=lambda: me, dial=pair.relays._peers._dial)
     async with dialler.connected(pair.worker) as line:
         assert isinstance(line, NotConnected), line
         return line.why
@@ -215,22 +217,22 @@ async def test_it_is_said_why_there_is_no_way(monkeypatch):
         with monkeypatch.context() as hurried:
             hurried.setattr(dialling, "CONNECT_SECONDS", 0.1)
             why = await unlinked(pair, f"http://127.0.0.1:{port}")
-        assert f"http://127.0.0.1:{port}: not within 0.1 s" == why
+        assert f"http://127.0.0.1:{port}: no connection within 0.1 s" == why
         await silent.aclose()
         why = await unlinked(pair, f"http://127.0.0.1:{port}")
         assert why.startswith(f"127.0.0.1:{port}: ")
         assert why.endswith("Connection refused")
         why = await unlinked(pair, "no address")
         assert "base URL: must begin with http:// or https:// and name a host" == why
-        assert "we have no lease ourselves" == await unlinked(pair, pair.url, me=None)
+        assert "this process holds no lease itself" == await unlinked(pair, pair.url, me=None)
         assert "gone" == await unlinked(pair, NotConnected("gone"))
 
 
 TURNED_AWAY = {
     b"HTTP/1.1 404 Not Found\r\nContent-Length: 0\r\n\r\n": "its secret_key is not ours",
-    b"HTTP/1.1 503 Service Unavailable\r\nContent-Length: 0\r\n\r\n": "it has no room (503)",
-    b"HTTP/1.1 302 Found\r\nContent-Length: 0\r\n\r\n": "it answered 302: no process of ours",
-    b"": "it hung up without a word",
+    b"HTTP/1.1 503 Service Unavailable\r\nContent-Length: 0\r\n\r\n": "has no room (503)",
+    b"HTTP/1.1 302 Found\r\nContent-Length: 0\r\n\r\n": "the answer was 302: no process of ours",
+    b"": "the connection was closed without an answer",
 }
 
 
@@ -252,7 +254,7 @@ async def test_who_is_turned_away_says_how(answer):
 async def test_who_finds_too_many_before_him_is_told_so(monkeypatch):
     monkeypatch.setattr(door, "PEERS_MAX", 0)
     async with a_pair() as pair:
-        assert "it has no room (503)" in await unlinked(pair, pair.url)
+        assert "the other process has no room (503)" in await unlinked(pair, pair.url)
 
 
 async def test_whoever_listens_there_has_to_prove_who_he_is():
@@ -278,7 +280,7 @@ async def test_who_lets_everybody_in_is_not_believed_either():
     async def answer(request):
         async def serve(socket):
             ticket = request.headers[HEADER]
-            await socket.send(framed_bytes(Tickets(b"x" * 32).proof(ticket)))
+            await socket.send(framed_bytes(RelayTickets(b"x" * 32).proof(ticket)))
             await socket.until_closed()
 
         return Upgrade(serve)

@@ -5,12 +5,12 @@ import trio.testing
 from wsproto import ConnectionType, WSConnection
 from wsproto.events import AcceptConnection, BytesMessage, Ping
 
-from adapters.relay.dialling import SEND_SECONDS, SocketLine
+from adapters.relay.dialler import SEND_SECONDS, DialledConnection
 
 
 async def test_a_line_whose_pong_is_not_taken_is_over(autojump_clock):
     ours, theirs = trio.testing.lockstep_stream_pair()
-    line, there = SocketLine(ours), WSConnection(ConnectionType.SERVER)
+    line, there = DialledConnection(ours), WSConnection(ConnectionType.SERVER)
 
     async def let_in_then_ask():
         there.receive_data(bytes(await theirs.receive_some()))

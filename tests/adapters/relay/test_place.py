@@ -4,7 +4,7 @@ import pytest
 
 from adapters import settings as config
 from adapters.postgres.driver import reaching
-from adapters.relay.place import first_address
+from adapters.relay.listener import first_address
 from adapters.settings import HostAddress
 from adapters.settings.refusals import CannotStart
 

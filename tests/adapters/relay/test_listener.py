@@ -7,9 +7,8 @@ from actors.streams.previews import Previews
 from actors.streams.relay import peer_session
 from actors.streams.relay.exchange import Follow, RelayedPieces
 from adapters.http.requests import ClientConnection, HttpRequest
-from adapters.relay.door import PATH, Host
-from adapters.relay.tickets import HEADER, Tickets
-from adapters.relay.wire import news_of, wishes_encoded
+from adapters.relay.listener import PATH, RelayHost
+from adapters.relay.protocol import HEADER, RelayTickets, decode_answers, encode_requests
 from runtime.clock import wall
 from tests.actors.streams.relay.cable import HERE, THERE, a_key, as_said, say
 from tests.adapters.relay.ground import KEY
@@ -25,7 +24,7 @@ class Greedy:
         self._wishes, self._enough = wishes, enough
 
     def hear(self, heard, *, bytes_max):
-        assert heard(wishes_encoded(self._wishes))
+        assert heard(encode_requests(self._wishes))
 
     async def send(self, frames):
         self.messages.append(frames)
@@ -37,10 +36,10 @@ class Greedy:
 
 
 async def admitted(previews, socket):
-    host = Host(previews, Tickets(KEY), lambda: THERE)
-    ticket = Tickets(KEY).written(HERE, WorkerId(THERE), at=wall().timestamp())
+    host = RelayHost(previews, RelayTickets(KEY), lambda: THERE)
+    ticket = RelayTickets(KEY).write(HERE, WorkerId(THERE), at=wall().timestamp())
     request = HttpRequest("GET", PATH, "", {HEADER: ticket}, ClientConnection())
-    await host.let_in(request).serve(socket)
+    await host.admit(request).serve(socket)
     return host
 
 
@@ -70,4 +69,4 @@ async def test_a_peer_who_takes_everything_does_not_hold_up_the_others(monkeypat
 
 def pieces_in(frame):
     """Of a message that is short."""
-    return [news for news in news_of(frame[2:]) if isinstance(news, RelayedPieces)]
+    return [news for news in decode_answers(frame[2:]) if isinstance(news, RelayedPieces)]

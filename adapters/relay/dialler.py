@@ -1,4 +1,4 @@
-"""The other side: a connection to a process by its name, which proves to be it.
+"""The dialler of the relay: a connection to a process by its name, which has to give a proof.
 
 The WebSocket is wsproto's, on a stream of ours. Nothing here waits for ever: a peer that is silent
 for longer than its pings allow, or that takes nothing, is gone.
@@ -35,29 +35,38 @@ from adapters.models.providers.faults import ProviderUnreachable, Untrusted
 from adapters.postgres.driver.faults import DatabaseFault
 from adapters.postgres.driver.pool import Pool
 from adapters.postgres.queries import SQL
-from adapters.relay.door import PATH
-from adapters.relay.tickets import HEADER, Tickets
-from adapters.relay.wire import NEWS_BYTES_MAX, Garbled, news_of, wishes_encoded
+from adapters.relay.listener import PATH
+from adapters.relay.protocol import (
+    ANSWERS_BYTES_MAX,
+    HEADER,
+    GarbledMessage,
+    RelayTickets,
+    decode_answers,
+    encode_requests,
+)
 from runtime.clock import wall
 
-CONNECT_SECONDS = 5.0  # to be let in; then it is tried again, later
+CONNECT_SECONDS = 5.0  # to be admitted; then it is tried again, later
 SEND_SECONDS = 20.0  # for the other side to take a message; then it is gone
-SILENCE_SECONDS = 2 * PING_SECONDS + 10.0  # it pings whoever says nothing
+SILENCE_SECONDS = 2 * PING_SECONDS + 10.0  # the other side pings a connection that is silent
 READ_BYTES = 256 * 1024
 
 GONE = (trio.BrokenResourceError, trio.ClosedResourceError, OSError)
 BROKEN = (RemoteProtocolError, LocalProtocolError)
-IMPOSTOR = "it has not proved to be it: another process listens there, its secret_key is not ours"
-MUTE = "it hung up without a word: no process of ours listens there, or it is stopping"
+IMPOSTOR = "the process there gave no proof: another one listens, or its secret_key is not ours"
+MUTE = "the connection was closed without an answer: no process of ours is there, or it is stopping"
 REFUSALS = {
-    404: "it let us not in (404): another process listens there, its secret_key is not ours,"
-    " or the clocks differ by more than a minute",
-    503: "it has no room (503): too many processes follow it, or it is starting or stopping",
+    404: "the other process refused the connection (404): it is another one, its secret_key is not"
+    " ours, or the clocks differ by more than a minute",
+    503: "the other process has no room (503): too many follow it, or it is starting or stopping",
 }
 
 
-class SocketLine:
-    """Fulfils `actors.streams.relay.exchange.Line`, once it has been let in."""
+class DialledConnection:
+    """A connection to another process, once it has been admitted.
+
+    Fulfils `actors.streams.relay.exchange.PeerConnection`.
+    """
 
     def __init__(self, stream: trio.abc.Stream) -> None:
         self._stream = stream
@@ -68,7 +77,7 @@ class SocketLine:
         self._is_over = False
 
     async def enter(self, host: str, path: str, ticket: str) -> bytes | int:
-        """What the other side says first; or the status with which it turns us away."""
+        """Return the first message of the other side, or the status with which it refuses us."""
         asked = Request(host=host, target=path, extra_headers=[(HEADER.encode(), ticket.encode())])
         await self._stream.send_all(self._protocol.send(asked))
         while await self._read():
@@ -81,30 +90,30 @@ class SocketLine:
                         return said[0] if said else b""
         return b""
 
-    async def send(self, wishes: Sequence[RelayRequest]) -> bool:
-        return await self._say(BytesMessage(wishes_encoded(wishes)))
+    async def send(self, requests: Sequence[RelayRequest]) -> bool:
+        return await self._send_event(BytesMessage(encode_requests(requests)))
 
     async def receive(self) -> Sequence[RelayAnswer] | None:
         try:
             messages = await self._next()
             if messages is None:
                 return None
-            return [news for message in messages for news in news_of(message)]
-        except (*GONE, *BROKEN, Garbled):
+            return [answer for message in messages for answer in decode_answers(message)]
+        except (*GONE, *BROKEN, GarbledMessage):
             return None
 
     async def _next(self) -> Sequence[bytes] | None:
-        """The messages that have come; None: there will be none."""
-        goes_on = await self._heed()
+        """Wait for messages, and return those that have come. None: there will be none."""
+        goes_on = await self._handle_events()
         while not self._messages:
             if not goes_on or not await self._read():
                 return None
-            goes_on = await self._heed()
+            goes_on = await self._handle_events()
         messages, self._messages = self._messages, []
         return messages
 
     async def _read(self) -> bool:
-        """False: nothing more comes."""
+        """Read what has come. Return False if nothing more comes."""
         data = b""
         with trio.move_on_after(SILENCE_SECONDS):
             data = bytes(await self._stream.receive_some(READ_BYTES))
@@ -112,28 +121,28 @@ class SocketLine:
             self._protocol.receive_data(data)
         return bool(data)
 
-    async def _heed(self) -> bool:
-        """What has been read; whether it goes on."""
+    async def _handle_events(self) -> bool:
+        """Handle what has been read. Return whether the connection goes on."""
         for event in self._protocol.events():
             match event:
                 case BytesMessage():
                     self._begun += event.data
-                    if len(self._begun) > NEWS_BYTES_MAX:
+                    if len(self._begun) > ANSWERS_BYTES_MAX:
                         self._is_over = True
                     elif event.message_finished:
                         self._messages.append(bytes(self._begun))
                         self._begun.clear()
                 case Ping():
-                    if not await self._say(event.response()):
+                    if not await self._send_event(event.response()):
                         self._is_over = True  # half a frame is none, and what follows is garbled
                 case CloseConnection():
                     self._is_over = True
-                    await self._say(event.response())
+                    await self._send_event(event.response())
                 case _:
                     self._is_over = True
         return not self._is_over
 
-    async def _say(self, event: Event) -> bool:
+    async def _send_event(self, event: Event) -> bool:
         whole = False
         try:
             with trio.move_on_after(SEND_SECONDS):
@@ -145,8 +154,8 @@ class SocketLine:
         return whole
 
 
-class Addresses:
-    """Where processes are, by what they say of themselves with every beat."""
+class ProcessAddresses:
+    """The addresses of processes, as they write them with every heartbeat."""
 
     def __init__(self, pool: Pool, *, lease_seconds: float) -> None:
         self._pool = pool
@@ -158,20 +167,20 @@ class Addresses:
             async with self._pool.connection() as connection:
                 found = await connection.execute(SQL["worker_url"], asked)
         except DatabaseFault as fault:
-            return NotConnected(f"the database does not say where it is ({fault})")
+            return NotConnected(f"the database cannot be asked for its address ({fault})")
         if not found:
-            return NotConnected("it has stopped, or has given no sign of life", is_fault=False)
+            return NotConnected("the process has stopped, or gives no sign of life", is_fault=False)
         [(url,)] = found
-        return url or NotConnected("it has no address for others: set relay_listen there")
+        return url or NotConnected("the process has no address for others: set relay_listen there")
 
 
 class Dialler:
-    """Fulfils `actors.streams.relay.exchange.Peers`."""
+    """The way to other processes. Fulfils `actors.streams.relay.exchange.PeerConnector`."""
 
     def __init__(
         self,
         find: Callable[[WorkerId], Awaitable[str | NotConnected]],
-        tickets: Tickets,
+        tickets: RelayTickets,
         *,
         me: Callable[[], WorkerId | None],
         dial: Dial,
@@ -189,34 +198,34 @@ class Dialler:
             return
         opened: list[trio.abc.Stream] = []
         try:
-            yield await self._linked(worker, url, opened)
+            yield await self._connect(worker, url, opened)
         finally:
             for stream in opened:
                 with trio.move_on_after(CLOSE_SECONDS_MAX, shield=True):
                     await trio.aclose_forcefully(stream)
 
-    async def _linked(
+    async def _connect(
         self, worker: WorkerId, url: str, opened: list[trio.abc.Stream]
     ) -> PeerConnection | NotConnected:
-        """What is `opened` on the way is closed by whoever asked, however this ends."""
+        """Connect to a URL. The caller closes what is `opened` on the way, however this ends."""
         try:
             with trio.move_on_after(CONNECT_SECONDS):
                 origin, path = split_url(url)
                 opened.append(await open_connection(self._dial, origin))
-                return await self._entered(SocketLine(opened[0]), worker, origin, path + PATH)
+                return await self._enter(DialledConnection(opened[0]), worker, origin, path + PATH)
         except (ProviderUnreachable, Untrusted, ValueError) as error:
             return NotConnected(str(error))
         except (*GONE, *BROKEN) as error:
             return NotConnected(f"{url}: the connection broke ({error})")
-        return NotConnected(f"{url}: not within {CONNECT_SECONDS:g} s")
+        return NotConnected(f"{url}: no connection within {CONNECT_SECONDS:g} s")
 
-    async def _entered(
-        self, line: SocketLine, worker: WorkerId, origin: Origin, path: str
+    async def _enter(
+        self, line: DialledConnection, worker: WorkerId, origin: Origin, path: str
     ) -> PeerConnection | NotConnected:
         me = self._me()
         if me is None:
-            return NotConnected("we have no lease ourselves")
-        ticket = self._tickets.written(me, worker, at=wall().timestamp())
+            return NotConnected("this process holds no lease itself")
+        ticket = self._tickets.write(me, worker, at=wall().timestamp())
         said = await line.enter(origin.host_header, path, ticket)
         if isinstance(said, bytes) and compare_digest(said, self._tickets.proof(ticket)):
             return line
@@ -224,7 +233,7 @@ class Dialler:
 
 
 def _refusal(said: bytes | int) -> str:
-    """Why we are not connected, by what came instead of the proof."""
+    """Return why there is no connection, by what came instead of the proof."""
     if isinstance(said, bytes):
         return IMPOSTOR if said else MUTE
-    return REFUSALS.get(said, f"it answered {said}: no process of ours listens there")
+    return REFUSALS.get(said, f"the answer was {said}: no process of ours listens there")
