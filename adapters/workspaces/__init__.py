@@ -1,15 +1,25 @@
 """The places where chats work on this machine: directories, and commands in a sandbox.
 
-beneath     a path below a directory, walked so that no link leads out of it
-disk        threads and programs that touch the disks of workspaces, which may hang
-files       the files of one workspace
-commands    the commands that run in workspaces
-templates   what workspaces are made of, and how a directory is made of that
-usage       which workspaces are used, and how much of the disk they take
-store       the rows of workspaces in PostgreSQL
-local       the workspaces of chats: their files and their commands
-caretaker   stops workspaces that are idle, removes those that are not needed
-lifecycle   makes, starts and stops the workspaces of chats
-routes      the endpoints of workspaces and templates
-context     what a chat knows of its workspace
+For other rooms:
+    local                    the workspaces of chats: their files and their commands
+    lifecycle                makes, starts and stops the workspaces of chats
+    store                    the rows of workspaces in PostgreSQL
+    templates                what workspaces are made of, and how a directory is made of that
+    disk                     threads and programs that touch disks, which may hang
+    schemas                  the JSON of workspaces and templates
+    routes                   the endpoints of workspaces and templates
+    commands.processes       the commands that run in this process
+    commands.process_groups  programs that end with this process, however it ends
+    commands.sandbox         how commands are run: in a sandbox, without one, or not at all
+    context.pinned_contexts  what a chat knows of its workspace
+    context.skills           the skills that a chat has
+    context.turn_context     what a turn is told after the chat's own system rows
+
+Inside:
+    safe_paths               a path below a directory, walked so that no link leads out of it
+    files                    the files of one workspace
+    usage                    which workspaces are used, and how much of the disk they take
+    caretaker                stops workspaces that are idle, removes those that are not needed
+    commands                 the commands that run in workspaces
+    context                  what a chat knows of its workspace
 """

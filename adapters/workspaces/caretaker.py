@@ -1,9 +1,9 @@
-"""The caretaker of workspaces: it notes that they are used, stops those that nobody uses, removes
-those that nobody needs, and ends what outgrows its share of the disk.
+"""The caretaker of workspaces: it notes that they are used, stops those that are idle, removes
+those that are not needed, and ends what outgrows its share of the disk.
 
 Several processes may share a database, and each sees to what it has: commands that it runs,
-directories on its disk. What one closes the others hear of; if the news is lost, they find out at
-their next look.
+directories on its disk. What one process closes the others hear of; if the news is lost, they find
+out at their next look.
 """
 
 import math
@@ -32,10 +32,10 @@ from runtime.log import emit
 from runtime.statistics import CounterMetric, GaugeMetric
 
 LOOK_SECONDS = 30.0  # between two looks at what is closed and what is idle
-REMOVE_SECONDS = 3_600.0  # between two looks for what nobody needs, and for what is left of it
+REMOVE_SECONDS = 3_600.0  # between two looks for what is not needed, and for what is left of it
 MEASURE_SECONDS = 15.0  # between two looks at how much is written; ten times as long as they take
 RESTS = 10
-MAKING_SECONDS = 86_400.0  # for a workspace to be made and registered; then nobody will
+MAKING_SECONDS = 86_400.0  # for a workspace to be made and registered; then it never will be
 DELETE_SECONDS = 600.0  # for a workspace that was removed; what is left goes at the next look
 
 # The directory of a workspace, UUID; one that is being made, .UUID.new; one that is removed,
@@ -132,7 +132,8 @@ class Caretaker:
         await self._closed_here(workspace)
 
     async def remove(self, workspace: UUID) -> bool:
-        """Its directory goes in a moment. False: somebody works in it, or it is gone."""
+        """Remove a workspace; its directory goes in a moment. Return False if a chat works in it,
+        or it is gone."""
         if not await self._lives.remove(workspace):
             return False
         await self.close(workspace)
@@ -155,8 +156,8 @@ class Caretaker:
                 self._woken = trio.Event()
 
     async def look(self) -> None:
-        """At what is used, idle or closed. Of what was heard the database says whether it holds:
-        it may have been started again."""
+        """Take note of what is used, and close what is idle or was closed elsewhere. The database
+        says whether news of a closed workspace still holds: it may have been started again."""
         used, heard = frozenset(self._usage.used), frozenset(self._closed)
         if used:
             await self._lives.used(used)
@@ -169,8 +170,8 @@ class Caretaker:
         self._closed -= heard
 
     async def give_up(self, workspace: UUID) -> None:
-        """It was being made, and its directory goes in a moment, unless it has been registered.
-        What the database or the disk does not let us do now is done a day later."""
+        """Give up a workspace that was being made: its directory goes in a moment, unless it has
+        been registered. What the database or the disk does not allow now is done a day later."""
         with suppress(DatabaseFault, OSError, DiskSilent):
             if await self._lives.unknown([workspace]):
                 place = self._directory / str(workspace)
@@ -178,9 +179,9 @@ class Caretaker:
                 self._left_over.set()
 
     async def clear(self) -> None:
-        """Away with what nobody needs, with what is left of what was removed elsewhere, and with
-        what was never made to the end. Whatever else the database does not know stays: it may be
-        another one than yesterday."""
+        """Remove workspaces that are not needed, what is left of those that were removed elsewhere,
+        and what was never made to the end. Directories that the database does not know stay: it may
+        be another database than yesterday."""
         for workspace in await self._lives.unused(days=self._days, days_max=self._days_max):
             if await self.remove(workspace):
                 emit("workspace.removed", "info", workspace=workspace)
@@ -199,8 +200,8 @@ class Caretaker:
         await self._lives.forget()
 
     async def measure(self) -> None:
-        """One that is over its limit and has grown: what runs in it ends. What only removes goes
-        on."""
+        """Measure the workspaces in which something runs. Where one is over its limit and has
+        grown, what runs in it is ended; a command that only removes files goes on."""
         limits = {each: disk_mb for each, disk_mb in self._running().items() if disk_mb}
         self._sizes = {each: size for each, size in self._sizes.items() if each in limits}
         for workspace, disk_mb in limits.items():
@@ -229,8 +230,8 @@ class Caretaker:
             await listener.closed(workspace)
 
     async def _delete(self, path: Path) -> None:
-        """By programs that are at home in trees of any depth, and that follow no links. What is
-        not done in time is done at the next look."""
+        """Delete a directory by programs that can cope with trees of any depth and that follow no
+        links. What is not done in time is done at the next look."""
         try:
             aside = await disk_of(path).write(partial(_aside, path), MAKING, seconds=0)
         except DiskSilent:
@@ -261,7 +262,8 @@ class Caretaker:
 def _left_over(
     directory: Path, removed: Collection[UUID], *, before: float
 ) -> tuple[list[Path], dict[UUID, Path]]:
-    """What is to go, and what is to go if nobody knows of it."""
+    """Return the directories that have to go, and those that have to go if the database does not
+    know of them."""
     sure: list[Path] = []
     doubtful: dict[UUID, Path] = {}
     for path in directory.iterdir() if directory.is_dir() else ():
@@ -285,18 +287,19 @@ def _changed_at(path: Path) -> float:
 
 
 def _aside(path: Path) -> Path | None:
-    """Where it is to be deleted: nobody finds half a workspace. None: there is nothing of it."""
+    """Move a workspace to where it is deleted, so that no process finds half of it. Return that
+    path, or None if there is nothing left of it."""
     named = _NAME.fullmatch(path.name)
     assert named is not None, "it is a workspace's"
     aside = path.with_name(f".{named['id']}.gone")
     if path.is_dir() and not aside.exists():
-        with suppress(FileNotFoundError):  # somebody else was faster
+        with suppress(FileNotFoundError):  # another process was faster
             path.rename(aside)
     return aside if aside.is_dir() else None
 
 
 async def _unless_faulty(look: Callable[[], Awaitable[None]]) -> None:
-    """What the database or the disk does not let us do now is done at the next look."""
+    """Do this, and leave what the database or the disk does not allow now to the next look."""
     try:
         await look()
     except (DatabaseFault, OSError, DiskSilent) as fault:
@@ -304,5 +307,5 @@ async def _unless_faulty(look: Callable[[], Awaitable[None]]) -> None:
 
 
 def days_of(setting: int) -> float | None:
-    """None: for ever."""
+    """Return the days of a setting, or None where 0 means for ever."""
     return float(setting) if setting else None

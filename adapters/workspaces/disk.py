@@ -1,12 +1,12 @@
-"""What touches the disks of workspaces, which may hang: threads, and programs such as du, rm, git.
+"""Threads and programs that touch the disks of workspaces, which may hang.
 
 A disk that hangs, of a network for instance, blocks the threads of its workspace and no others;
 callers that come then are told so after a moment. A read is given up with its caller. A write is
-waited for a moment longer, so that it is not left half done; if it is left all the same, it goes
-on to its end, and nothing of this workspace is read or written before that.
+waited for a moment longer, so that it is not left half done; if it is left all the same, it goes on
+to its end, and nothing of this workspace is read or written before that.
 
-A program that waits for a disk does not even end when it is killed. Then it is left: its end is
-seen to later, and no other is begun in its place before that.
+A program that waits for a disk, such as du, rm or git, does not even end when it is killed. Then it
+is left: its end is seen to later, and no other is begun in its place before that.
 """
 
 import errno
@@ -38,7 +38,7 @@ class DiskSilent(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Disk:
-    """Where a directory lies. `name`: what it is called when it does not answer."""
+    """The disk that a directory lies on. `name` is what it is called when it does not answer."""
 
     directory: str
     name: str
@@ -119,7 +119,7 @@ class Programs:
 
     @property
     def running(self) -> int:
-        """Those that were left included."""
+        """Return how many programs run, those included that were left."""
         self._reap()
         return len(self._running) + len(self._left)
 
@@ -164,13 +164,14 @@ async def _begun(begin: partial[Popen[bytes]]) -> Popen[bytes]:
 
 
 def _kill(popen: Popen[bytes]) -> None:
-    """With its whole group."""
+    """Kill a program with its whole group."""
     with suppress(ProcessLookupError, PermissionError):
         os.killpg(popen.pid, signal.SIGKILL)
 
 
 async def _lived(popen: Popen[bytes]) -> ProgramResult:
-    """Its life; it ends with its whole group when this does."""
+    """Read what a program says until it ends. When this is cancelled, the program ends with its
+    whole group."""
     with _watched(popen) as (pidfd, stream):
         try:
             said = await _heard(stream)

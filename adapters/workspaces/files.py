@@ -231,7 +231,8 @@ def _text(content: bytes) -> str:
 
 
 def _replace(found: FoundPath, content: bytes) -> None:
-    """Beside it first, then in its place: nobody reads half a file."""
+    """Write the content beside the file first, then put it in its place, so that no reader sees
+    half a file."""
     beside = f".{token_hex(8)}.tmp"
     descriptor = os.open(beside, _NEW, _NEW_MODE, dir_fd=found.directory)
     try:

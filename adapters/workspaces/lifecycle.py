@@ -1,4 +1,4 @@
-"""How the workspaces of chats begin and end: made, set up, started and stopped."""
+"""The lifecycle of workspaces: made, set up, started and stopped for chats."""
 
 import re
 from collections.abc import AsyncIterator, Sequence
@@ -40,7 +40,7 @@ from runtime.children import Child, open_children
 from runtime.restart import Restart
 
 NAME_CHARACTERS_MAX = 64  # of a workspace; the rest is left out
-# For one that nobody is to know of to be laid aside; then it is found the next day.
+# To lay aside one that was not registered; after that it is found the next day.
 GIVE_UP_SECONDS = 5.0
 
 _NOT_IN_NAMES = re.compile(r"[^a-z0-9]+")
@@ -48,7 +48,7 @@ _NOT_IN_NAMES = re.compile(r"[^a-z0-9]+")
 
 @dataclass(frozen=True, slots=True)
 class SetupResult:
-    """How the set-up command of a workspace went; None: it could not be run."""
+    """The end of a workspace's set-up command; `process` is None if it could not be run."""
 
     process: Process | None
     why_not: str = ""
@@ -56,7 +56,7 @@ class SetupResult:
 
 @dataclass(frozen=True, slots=True)
 class OpenedWorkspace:
-    """A workspace that a chat has, and what became of it just now."""
+    """A workspace that a chat has, and whether it was made and set up just now."""
 
     workspace: WorkspaceRow
     home: str
@@ -73,7 +73,7 @@ class WorkspacesStatistics:
 
 @dataclass(frozen=True, slots=True)
 class RetentionLimits:
-    """How many workspaces there may be, and how long those are kept that nobody uses."""
+    """Limits on how many workspaces a user may have, and how long unused ones are kept."""
 
     per_user: int = 100
     days: int = 0  # of those that no chat but archived ones has; 0: for ever
@@ -111,8 +111,8 @@ class WorkspaceLifecycle:
         )
 
     async def create(self, chat: Chat, call: str, template: Template, name: str) -> OpenedWorkspace:
-        """The chat's workspace: the one that it has, or a new one. NotMade: why there is none.
-        Called again for the same call, it goes on where it was cut short."""
+        """Return the chat's workspace: the one that it has, or a new one. WorkspaceNotMade: why
+        there is none. Called again for the same call, it goes on where it was cut short."""
         try:
             standing = await self._create(chat, call, template, name)
         except DiskSilent as silent:
@@ -166,7 +166,8 @@ class WorkspaceLifecycle:
     async def set_up(
         self, chat: Chat, row: WorkspaceRow, template: Template | FaultyTemplate | None
     ) -> SetupResult | None:
-        """Once in a workspace's life, to its end; again, if it was cut short."""
+        """Run the template's set-up command to its end, once in a workspace's life; again if it was
+        cut short."""
         if row.is_set_up or not isinstance(template, Template) or not template.setup:
             return None
         seconds = float(template.setup_seconds)
@@ -188,7 +189,7 @@ class WorkspaceLifecycle:
         return OpenedWorkspace(row, self.workspaces.home(row.id), set_up=set_up)
 
     async def stop(self, workspace: UUID) -> None:
-        """With all that runs in it."""
+        """Stop a workspace with all that runs in it."""
         await self.workspaces.registry.stop(workspace)
         await self.caretaker.close(workspace)
 
@@ -202,7 +203,7 @@ class WorkspaceLifecycle:
             listener.opened(chat)
 
     async def _register(self, new: WorkspaceRow, chat: Chat) -> WorkspaceRow:
-        """Under its name, or if there is one of that name under another."""
+        """Register it under its name, or under another if its owner has one of that name."""
         for suffix in ("", f"-{token_hex(2)}"):
             row = replace(new, name=f"{new.name[: NAME_CHARACTERS_MAX - len(suffix)]}{suffix}")
             if await self.workspaces.registry.add(row, chat.owner_id, chat.id):

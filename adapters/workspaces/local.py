@@ -65,7 +65,7 @@ class LocalProcesses:
     async def order(
         self, command: ports.Command, *, seconds_max: float
     ) -> ProcessSpec | WorkspaceRefusal:
-        """What is started for a command."""
+        """Return what is started for a command."""
         if isinstance(self.sandbox, NoSandbox):
             return WorkspaceRefusal(self.sandbox.says)
         wanted = str(Path(self.ground.home) / command.workdir)
@@ -167,11 +167,11 @@ class LocalWorkspaces:
         )
 
     def home(self, workspace: UUID) -> str:
-        """The directory of a workspace, be it there or not."""
+        """Return the directory of a workspace, whether it exists or not."""
         return self._ground(workspace).home
 
     def variables(self, workspace: UUID) -> Mapping[str, str]:
-        """What its commands find in their environment, whichever chat has begun them."""
+        """Return the variables that commands find in this workspace, whichever chat began them."""
         ground, sandbox = self._ground(workspace), self.sandbox
         passing = ground.passing if isinstance(sandbox, NoSandbox) else sandbox.passing(ground)
         return variables(self.environ, ground, passing=passing)
@@ -197,7 +197,7 @@ def _asks(chat: Chat, tool: str) -> str:
 
 @asynccontextmanager
 async def open_workspaces(config: Config, pool: Pool) -> AsyncIterator[LocalWorkspaces]:
-    """Commands run as long as the block is; directories stay."""
+    """Give the workspaces of chats. Their commands run as long as the block; directories stay."""
     data_dir, unseen = await threads.read(RESOLVING, partial(_places, config))
     sandbox = await sandbox_of(
         config.sandbox,
@@ -225,7 +225,8 @@ def _places(config: Config) -> tuple[Path, HiddenPaths]:
 
 
 def _unseen(config: Config, data_dir: Path, templates_dir: Path) -> HiddenPaths:
-    """Our directories, and the files in which settings stand, secret ones among them."""
+    """Return what commands may not see: our directories, and the files in which settings stand,
+    secret ones among them."""
     apart = [] if templates_dir.is_relative_to(data_dir) else [templates_dir]
     files = [*config.files, *([config.tls_key] if config.tls_key else [])]
     return HiddenPaths(

@@ -1,6 +1,6 @@
-"""Workspaces and templates, for people: looked at, started, stopped, removed.
+"""The endpoints of workspaces and templates, for people: looked at, started, stopped, removed.
 
-Everybody has his own; administrators see and keep everybody's. Chats make them, by a tool.
+Users have their own; administrators see and keep everybody's. Chats make them, by a tool.
 """
 
 import re

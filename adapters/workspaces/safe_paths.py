@@ -1,4 +1,4 @@
-"""A path below a directory, walked component by component, so that nobody leads us out of it.
+"""A path below a directory, walked component by component, so that no link leads out of it.
 
 Each component is looked at and opened through the directory above it, which is open already, and
 never through a symbolic link: those we read and follow ourselves. So it does not matter what a
@@ -26,12 +26,13 @@ _CHANGED = frozenset({errno.ELOOP, errno.ENOTDIR, errno.EINVAL, errno.ENOENT, er
 
 
 class PathDenied(Exception):
-    """Why not, in words for the model."""
+    """The path may not be used; the words say why, for the model."""
 
 
 @dataclass(frozen=True, slots=True)
 class FoundPath:
-    """Where a path leads. `name` in the open `directory`; "": the root itself."""
+    """The place that a path leads to: `name` in the open `directory`. An empty name is the root
+    itself."""
 
     directory: int
     name: str
@@ -49,8 +50,8 @@ class FoundPath:
 
 @contextmanager
 def walk_below(root: str, path: str, *, makes: bool = False) -> Iterator[FoundPath]:
-    """Where `path` leads, the directory that holds it open as long as the block is. `makes`: those
-    that are missing on the way are made."""
+    """Find where `path` leads, and hold its directory open for the length of the block. With
+    `makes`, directories that are missing on the way are made."""
     walk = _Walk(root, path, makes=makes)
     try:
         found = walk.to_the_end()
@@ -62,8 +63,8 @@ def walk_below(root: str, path: str, *, makes: bool = False) -> Iterator[FoundPa
 
 @contextmanager
 def open_found(found: FoundPath) -> Iterator[int]:
-    """What was found, for reading: nothing but a file, which may no longer be what was looked at
-    but lies where it lay."""
+    """Open what was found for reading. It has to be a file; it need no longer be the one that was
+    looked at, but it lies in the same place."""
     # Without O_NONBLOCK it would wait for the writer of a fifo that has just been put there.
     descriptor = os.open(found.name, _OPEN | os.O_NONBLOCK, dir_fd=found.directory)
     try:
@@ -75,7 +76,8 @@ def open_found(found: FoundPath) -> Iterator[int]:
 
 
 def components_of(root: str, path: str) -> deque[str] | None:
-    """Of an absolute path, those below the root; None: it does not begin with it."""
+    """Return the components of an absolute path below the root, or None if it does not begin with
+    the root."""
     whole = _split(path)
     top = _split(root)
     below = list(whole)[len(top) :]
@@ -110,7 +112,7 @@ class _Walk:
         return FoundPath(above, name, self._here(), os.fstat(self._descriptors[-1]))
 
     def keep(self, directory: int) -> None:
-        """There is no way back from here."""
+        """Hold only this directory open. There is no way back from here."""
         for descriptor in self._descriptors:
             if descriptor != directory:
                 os.close(descriptor)
@@ -199,7 +201,7 @@ class _Walk:
         self._parts.extendleft(reversed(below))
 
     def _again(self, part: str) -> None:
-        """It has just become something else."""
+        """Walk this component once more: it has just become something else."""
         self._parts.appendleft(part)
 
     def _back_to_root(self) -> None:

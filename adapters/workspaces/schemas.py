@@ -8,7 +8,7 @@ from msgspec import UNSET, Struct, UnsetType
 
 
 class WorkspaceLimits(Struct, frozen=True):
-    """Of each process, of each command's life, and of the disk."""
+    """Limits of each process, of each command's life, and of the disk."""
 
     memory_mb: int
     file_mb: int

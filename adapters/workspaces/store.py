@@ -1,4 +1,4 @@
-"""Workspaces on PostgreSQL: which there are, whose they are, which chat works in which."""
+"""The rows of workspaces in PostgreSQL: whose they are, and which chat works in which."""
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import asdict, dataclass
@@ -39,7 +39,8 @@ class WorkspaceRegistry:
         return WorkspaceRow(*found[0]) if found else None
 
     async def add(self, new: WorkspaceRow, owner: UserId, chat: ChatId) -> bool:
-        """Registered and bound to the chat. False: its owner has one of this name."""
+        """Register a workspace and bind it to the chat. Return False if its owner has one of this
+        name."""
         facts = {
             "id": new.id,
             "name": new.name,
@@ -67,7 +68,7 @@ class WorkspaceRegistry:
         await self._run(SQL["stop_workspace"], id=workspace)
 
     async def uses(self, owner: UserId) -> Mapping[str, TemplateUse]:
-        """By templates."""
+        """Return how each template has been used."""
         found = await self._run(SQL["template_uses"], owner=owner, days=LOOKED_BACK_DAYS)
         return {
             template: TemplateUse(developers, own, last, (seconds or 0.0) / _DAY_SECONDS, removed)
@@ -100,7 +101,7 @@ class OwnedWorkspace:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WorkspaceFilter:
-    """Which of them; None: whichever."""
+    """Conditions that listed workspaces meet; None puts no condition."""
 
     username: str | None = None  # of their owner
     name: str | None = None  # a part of theirs
@@ -112,7 +113,7 @@ class WorkspaceFilter:
 
 @dataclass(frozen=True, slots=True)
 class OwnerScope:
-    """Those of a user; or everybody's, for whoever may see them."""
+    """The workspaces of one user; or of all users, for those who may see them."""
 
     owner: UserId
     everybodys: bool = False
@@ -131,13 +132,13 @@ class OwnedWorkspaces:
     async def page(
         self, whose: OwnerScope, wanted: WorkspaceFilter
     ) -> tuple[Sequence[OwnedWorkspace], int]:
-        """And how many there are on all pages."""
+        """Return a page of workspaces, and how many there are on all pages."""
         asked = {**asdict(whose), **asdict(wanted)}
         found = await self._run(SQL["owned_workspaces"], **asked)
         return [OwnedWorkspace(*row) for _, *row in found if row[0] is not None], found[0][0]
 
     async def bind(self, chat: ChatId, workspace: UUID | None) -> None:
-        """A root works there from now on, and all its family with it; None: nowhere."""
+        """Let a root chat and all its family work in this workspace from now on; None: in none."""
         found = await self._run(SQL["bind_workspace"], root=chat, workspace=workspace)
         for bound, owner in found:
             self._tell(ContextChanged(bound, owner))
@@ -145,7 +146,8 @@ class OwnedWorkspaces:
     async def chats(
         self, workspaces: Sequence[UUID], caller: UserId, *, is_admin: bool
     ) -> Mapping[UUID, ChatId]:
-        """Of each the chat that was touched last, of those that the caller may read."""
+        """Return for each workspace the chat that was touched last, of those that the caller may
+        read."""
         asked = {"workspaces": workspaces, "caller": caller, "is_admin": is_admin}
         found = await self._run(SQL["chats_of_workspaces"], **asked, sharing=self._sharing)
         return dict(tuple(row) for row in found)
@@ -157,7 +159,7 @@ class OwnedWorkspaces:
 
 AT_ONCE_MAX = 100  # stopped or removed by one look; the others by the next
 REMOVED_MAX = 10_000  # looked for on this machine's disk at once; likewise
-FORGOTTEN_DAYS = 90.0  # after which nobody looks for the directory of one that was removed
+FORGOTTEN_DAYS = 90.0  # after which the directory of a removed workspace is not looked for
 
 
 class CaretakerStore:
@@ -168,7 +170,8 @@ class CaretakerStore:
         await self._run(SQL["use_workspaces"], workspaces=list(workspaces))
 
     async def stop_idle(self) -> list[UUID]:
-        """As administrators have set it. Those that were stopped by that."""
+        """Stop workspaces that are idle for as long as administrators have set. Return those that
+        were stopped."""
         return await self._run(SQL["stop_idle_workspaces"], most=AT_ONCE_MAX)
 
     async def unused(self, *, days: float | None, days_max: float | None) -> list[UUID]:
@@ -177,15 +180,16 @@ class CaretakerStore:
         )
 
     async def remove(self, workspace: UUID) -> bool:
-        """False: somebody works in it, or it is gone."""
+        """Remove a workspace. Return False if a chat works in it, or it is gone."""
         return bool(await self._run(SQL["remove_workspace"], id=workspace))
 
     async def closed(self, workspaces: Collection[UUID]) -> list[UUID]:
-        """Of these, in which nobody works any more."""
+        """Return those of these workspaces in which no chat works any more."""
         return await self._run(SQL["closed_workspaces"], workspaces=list(workspaces))
 
     async def unknown(self, workspaces: Collection[UUID]) -> list[UUID]:
-        """Of these, which have never been registered, or were forgotten long ago."""
+        """Return those of these workspaces that have never been registered, or were forgotten long
+        ago."""
         return await self._run(SQL["unknown_workspaces"], workspaces=list(workspaces))
 
     async def removed(self) -> list[UUID]:

@@ -1,4 +1,5 @@
-"""What a workspace can be made of, as the operator has laid it out in the templates directory.
+"""Templates of workspaces, as the operator has laid them out in a directory, and how a workspace is
+made of one.
 
 A template NAME is a directory NAME (copied, or cloned if it is a git repository), a file NAME.toml,
 or both. The file says more, and all of it may be left out:
@@ -18,6 +19,10 @@ or both. The file says more, and all of it may be left out:
     disk_mb = 10240
 
 Where there is none at all, there is an empty one.
+
+A workspace's directory is copied or cloned beside its place first. Clones are made by the daemon
+itself, because it is the operator who has named what is cloned and may have given the daemon its
+keys, which stay with it; nothing of what is cloned is run.
 """
 
 import os
@@ -103,14 +108,15 @@ EMPTY = Template(EMPTY_NAME, description="An empty directory")
 
 
 class Templates:
-    """Read each time: what the operator changes counts at once."""
+    """The templates in a directory. They are read each time: what the operator changes counts at
+    once."""
 
     def __init__(self, directory: Path) -> None:
         self._directory = directory
         self._disk = Disk(str(directory), "the templates")
 
     async def all(self) -> Sequence[Template | FaultyTemplate]:
-        """By name. DiskSilent: the disk does not answer."""
+        """Return all templates by name. DiskSilent: the disk does not answer."""
         return await self._disk.read(self._all, READING)
 
     async def named(self, name: str) -> Template | FaultyTemplate | None:
@@ -158,7 +164,7 @@ class Templates:
 
 
 def _said(path: Path) -> _File:
-    """What the file says; as good as an empty one if there is none. ValueError: what is wrong."""
+    """Read a template's file; an empty one if there is none. ValueError: what is wrong with it."""
     if not path.exists():
         return _File()
     return msgspec.toml.decode(path.read_bytes(), type=_File)
@@ -179,12 +185,12 @@ def _readme(directory: Path) -> str:
 
 
 def without_credentials(text: str) -> str:
-    """Its addresses as everybody may see them."""
+    """Return the text with its addresses as everybody may see them."""
     return _CREDENTIALS.sub(r"\1", text)
 
 
 def _is_repository(directory: Path) -> bool:
-    """With a work tree, or bare."""
+    """Return whether it is a git repository, with a work tree or bare."""
     bare = (directory / "HEAD").is_file() and (directory / "objects").is_dir()
     return bare or (directory / ".git").exists()
 
@@ -197,25 +203,25 @@ SAID_CHARACTERS_MAX = 500  # of what git says of why it does not clone
 _OWN = 0o700  # of what other users of the machine need not see
 
 HOME, PASSING = "home", "tmp"  # in a workspace's directory: what it is about, and its /tmp
-# Likewise, until it is registered: who finds it much later may remove it, as nobody knows of it.
+# Stands there until it is registered: a process that finds it much later may remove the directory.
 UNREGISTERED = "unregistered"
 
 
 class WorkspaceNotMade(Exception):
-    """Why, in words for the model."""
+    """The workspace was not made; the words say why, for the model."""
 
 
 @dataclass
 class TooManyWorkspaces(WorkspaceNotMade):
-    """Its user has as many as he may have."""
+    """The user has as many workspaces as they may have."""
 
     count: int
     most: int
 
     def __str__(self) -> str:
         return (
-            f"this user has {self.count} workspaces (at most {self.most}); he can remove some over"
-            " the API, or let this chat work in one of them"
+            f"this user has {self.count} workspaces (at most {self.most}); they can remove some"
+            " over the API, or let this chat work in one of them"
         )
 
 
@@ -237,7 +243,7 @@ async def make_directory(template: Template, place: Path, environ: Mapping[str, 
 
 
 async def mark_registered(place: Path) -> None:
-    with suppress(OSError, DiskSilent):  # that somebody knows of it counts for more
+    with suppress(OSError, DiskSilent):  # that it is registered counts for more
         await disk_of(place).write((place / UNREGISTERED).unlink, MAKING)
 
 
@@ -246,7 +252,7 @@ def disk_of(place: Path) -> Disk:
 
 
 def _begin(beside: Path) -> None:
-    """What a process that was killed has left there is none of ours."""
+    """Make an empty place. What a process that was killed has left there is removed first."""
     shutil.rmtree(beside, ignore_errors=True)
     beside.mkdir(_OWN, parents=True)
     (beside / PASSING).mkdir()
@@ -289,7 +295,8 @@ async def _git(template: Template, words: Sequence[str], environ: Mapping[str, s
 
 
 class _Copying:
-    """Of a directory: files, directories and symbolic links; nothing that waits or never ends."""
+    """A copy of a directory: files, directories and symbolic links, nothing that waits or never
+    ends."""
 
     def __init__(self, source: Path) -> None:
         self._source = source

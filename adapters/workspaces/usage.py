@@ -1,4 +1,4 @@
-"""How workspaces are used in this process: which are worked in, and how much of the disk they take.
+"""The use of workspaces in this process: which are worked in, and how much of the disk they take.
 
 A disk is not measured by the kernel here, but by looking: what is written between two looks is over
 the limit until then.
@@ -26,7 +26,7 @@ class WorkspaceUsage:
     def __init__(self, directory: Path) -> None:
         self._directory = directory
         self.programs = Programs()
-        self.used: set[UUID] = set()  # since somebody last took note of it
+        self.used: set[UUID] = set()  # since the caretaker last took note
         self.measured_count = 0
         self._written: OrderedDict[UUID, int] = OrderedDict()  # by tools, since it was measured
         self._full: OrderedDict[UUID, int] = OrderedDict()  # their sizes when last measured

@@ -1,7 +1,7 @@
--- Workspaces, as far as they are not directories.
+-- The rows of workspaces; their directories lie on a disk.
 
 -- name: workspace_of_chat
--- The chat's own, or its root's: a child may have been spawned before there was one.
+-- The workspace of a chat, or of its root: a child may have been spawned before there was one.
 SELECT w.id, w.name, w.template, w.memory_mb, w.file_mb, w.processes, w.seconds, w.disk_mb,
        w.is_set_up, w.is_stopped
   FROM chats c
@@ -10,7 +10,7 @@ SELECT w.id, w.name, w.template, w.memory_mb, w.file_mb, w.processes, w.seconds,
  WHERE c.id = %(chat)s;
 
 -- name: add_workspace
--- A workspace, and the family bound to it; nothing, if its owner has one of this name.
+-- Add a workspace and bind the family to it. Returns nothing if its owner has one of this name.
 WITH {locked_family}, added AS (
     INSERT INTO workspaces (id, owner_id, name, template, memory_mb, file_mb, processes, seconds,
                             disk_mb, is_set_up)
@@ -24,27 +24,27 @@ WITH {locked_family}, added AS (
 SELECT id FROM added;
 
 -- name: bind_workspace
--- A chat, and those that it has spawned, work there from now on; null: nowhere.
+-- Let a chat, and those that it has spawned, work there from now on; null: in none.
 WITH {locked_family}
 UPDATE chats c SET workspace_id = %(workspace)s, updated_at = now() FROM locked_family f
  WHERE c.id = f.id AND c.workspace_id IS DISTINCT FROM %(workspace)s
 RETURNING c.id, c.owner_id;
 
 -- name: workspace_is_set_up
--- Its command has run to its end, however it ended.
+-- Note that its set-up command has run to its end, however it ended.
 UPDATE workspaces SET is_set_up = true WHERE id = %(id)s;
 
 -- name: start_workspace
--- It may be worked in.
+-- Let it be worked in.
 UPDATE workspaces SET is_stopped = false, started_at = now(), used_at = now()
  WHERE id = %(id)s AND removed_at IS NULL;
 
 -- name: stop_workspace
--- Nobody works in it until it is started.
+-- Stop it: no chat works in it until it is started.
 UPDATE workspaces SET is_stopped = true WHERE id = %(id)s;
 
 -- name: template_uses
--- Who has used which template lately, and this user among them.
+-- How each template was used lately, by all and by this user.
 SELECT template,
        count(DISTINCT owner_id) FILTER (WHERE removed_at IS NULL),
        count(*) FILTER (WHERE owner_id = %(owner)s AND removed_at IS NULL),
@@ -56,22 +56,22 @@ SELECT template,
  GROUP BY template;
 
 -- name: workspaces_of
--- How many a user has.
+-- The number of workspaces that a user has.
 SELECT count(*) FROM workspaces WHERE owner_id = %(owner)s AND removed_at IS NULL;
 
 -- part: owned
--- A workspace `w` of user `u`, in the order of Owned.
+-- A workspace `w` of user `u`, in the order of OwnedWorkspace.
 w.id, w.owner_id, u.username, w.name, w.template, w.memory_mb, w.file_mb, w.processes, w.seconds,
 w.disk_mb, w.is_set_up, w.is_stopped, w.created_at, w.started_at, w.used_at
 
 -- name: owned_workspace
--- One, if it is this user's, or whoever's for those who may see all.
+-- One workspace, if it is this user's; or any, for those who may see all.
 SELECT {owned} FROM workspaces w JOIN users u ON u.id = w.owner_id
  WHERE w.id = %(workspace)s AND w.removed_at IS NULL
    AND (w.owner_id = %(owner)s OR %(everybodys)s::boolean);
 
 -- name: owned_workspaces
--- A page of them, those that were worked in last first; and how many there are on all pages.
+-- A page of workspaces, those worked in last first; and how many there are on all pages.
 WITH wanted AS (
     SELECT {owned} FROM workspaces w JOIN users u ON u.id = w.owner_id
      WHERE w.removed_at IS NULL AND (w.owner_id = %(owner)s OR %(everybodys)s::boolean)
@@ -87,7 +87,8 @@ SELECT total.count, page.*
  ORDER BY page.used_at DESC, page.id;
 
 -- name: chats_of_workspaces
--- The chat of each that was touched last, of those that are not archived and that he may read.
+-- The chat of each that was touched last, of those that are not archived and that the caller may
+-- read.
 SELECT DISTINCT ON (c.workspace_id) c.workspace_id, c.id
   FROM chats c
  WHERE c.workspace_id = ANY(%(workspaces)s) AND c.parent_id IS NULL AND NOT c.archived
@@ -100,16 +101,16 @@ SELECT DISTINCT ON (c.workspace_id) c.workspace_id, c.id
  ORDER BY c.workspace_id, c.updated_at DESC, c.id;
 
 -- name: use_workspaces
--- They were worked in a moment ago.
+-- Note that these were worked in a moment ago.
 UPDATE workspaces SET used_at = now() WHERE id = ANY(%(workspaces)s);
 
 -- part: at_work
--- Whether a chat that works in workspace `w` is at work.
+-- True if a chat that works in workspace `w` is at work.
 EXISTS (SELECT FROM chats c
          WHERE c.workspace_id = w.id AND c.status IN ('running', 'interrupting', 'requires_action'))
 
 -- name: stop_idle_workspaces
--- Those in which nobody has worked for the time that is set, if any, and nobody does.
+-- Stop those in which no chat has worked for the time that is set, if any, and none works now.
 UPDATE workspaces SET is_stopped = true
  WHERE id IN (
     SELECT w.id FROM workspaces w
@@ -123,8 +124,8 @@ UPDATE workspaces SET is_stopped = true
 RETURNING id;
 
 -- name: remove_workspace
--- It is gone for everybody; its directory goes as soon as whoever has it can. Its name may be given
--- again. Nothing, if somebody works in it.
+-- Remove it for all; its directory goes as soon as the process that has it can remove it. Its name
+-- may be given again. Returns nothing if a chat works in it.
 WITH gone AS (
     UPDATE workspaces w SET removed_at = now(), is_stopped = true, name = w.id::text
      WHERE w.id = %(id)s AND w.removed_at IS NULL AND NOT {at_work}
@@ -139,7 +140,7 @@ WITH gone AS (
 SELECT id FROM gone;
 
 -- name: unused_workspaces
--- Those in which nobody has worked for so many days: if no chat but archived ones has them, or, for
+-- The workspaces in which no chat has worked for so many days: if no chat but archived ones has them, or, for
 -- another number of days, whichever have them. No number: never.
 SELECT w.id FROM workspaces w
  WHERE w.removed_at IS NULL AND NOT {at_work}
@@ -150,20 +151,20 @@ SELECT w.id FROM workspaces w
  LIMIT %(most)s;
 
 -- name: closed_workspaces
--- Of these, in which nobody works any more.
+-- The ones of these in which no chat works any more.
 SELECT asked.id FROM unnest(%(workspaces)s::uuid[]) AS asked (id)
  WHERE NOT EXISTS (SELECT FROM workspaces w
                     WHERE w.id = asked.id AND NOT w.is_stopped AND w.removed_at IS NULL);
 
 -- name: unknown_workspaces
--- Of these, of which nothing is known.
+-- The ones of these that have no row.
 SELECT asked.id FROM unnest(%(workspaces)s::uuid[]) AS asked (id)
  WHERE NOT EXISTS (SELECT FROM workspaces w WHERE w.id = asked.id);
 
 -- name: removed_workspaces
--- Those whose directories may still be somewhere.
+-- The removed workspaces whose directories may still lie on a disk.
 SELECT id FROM workspaces WHERE removed_at IS NOT NULL ORDER BY removed_at LIMIT %(most)s;
 
 -- name: forget_workspaces
--- Those that were removed long ago: whoever had a directory of one has seen to it.
+-- Delete the rows of those that were removed long ago: the process that had the directory of one has removed it.
 DELETE FROM workspaces WHERE removed_at < now() - %(days)s::float * interval '1 day';

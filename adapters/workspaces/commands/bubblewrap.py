@@ -1,9 +1,9 @@
-"""What a command sees of the machine, as arguments of bwrap. Pure.
+"""The arguments of bwrap, which say what a command sees of the machine. Pure.
 
-It sees the system's programs and what they need to run, and can write to its workspace and to the
-directory for passing files that goes with it. Nothing of the data directory, of users' homes or of
-other workspaces is there at all. It has processes, users and signals of its own, and a network only
-if that is allowed. With it ends all that it has started.
+A command sees the system's programs and what they need to run, and can write to its workspace and
+to the directory of temporary files that goes with it. Nothing of the data directory, of users'
+homes or of other workspaces is there at all. It has processes, users and signals of its own, and a
+network only if that is allowed. All that it has started ends with it.
 
 To the kernel it is still the daemon's user. So what the kernel lets root change without asking for
 more is laid over with itself, read-only; and no further namespaces can be made inside, in which a
@@ -63,14 +63,14 @@ class WorkspacePaths:
 
 @dataclass(frozen=True, slots=True)
 class HiddenPaths:
-    """What commands see nothing of, wherever it lies, but for the workspace in one of them."""
+    """Directories and files that commands cannot see, except for the workspace in one of them."""
 
     directories: tuple[str, ...] = ()
     files: tuple[str, ...] = ()
 
     @property
     def there(self) -> "HiddenPaths":
-        """Those that there are: nothing can be laid over what is not."""
+        """Return those that exist: nothing can be laid over what does not."""
         return HiddenPaths(
             tuple(filter(os.path.isdir, self.directories)),
             tuple(filter(os.path.isfile, self.files)),
@@ -78,7 +78,8 @@ class HiddenPaths:
 
     @property
     def shown_files(self) -> list[str]:
-        """Those that would be seen: the others are not there in any case."""
+        """Return the files that would be seen otherwise; the others are in no directory that is
+        shown."""
         return [path for path in self.files if any(_is_below(path, top) for top in _PROGRAMS)]
 
 
@@ -87,14 +88,14 @@ NOTHING_HIDDEN = HiddenPaths()
 
 @dataclass(frozen=True, slots=True)
 class Layout:
-    """How this machine's root is laid out, as far as the sandbox repeats it."""
+    """The links and directories at this machine's root, as far as the sandbox repeats them."""
 
     links: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))
     directories: Sequence[str] = ()
 
 
 def layout() -> Layout:
-    """Of the machine that we are on."""
+    """Return the layout of this machine."""
     links = {path: os.readlink(path) for path in _ROOT_LINKS if os.path.islink(path)}
     own = [path for path in _ROOT_LINKS if path not in links and os.path.isdir(path)]
     return Layout(links, own)
@@ -109,7 +110,7 @@ def arguments(
     layout: Layout,
     unseen: HiddenPaths,
 ) -> list[str]:
-    """Of bwrap itself; the command comes behind them."""
+    """Return the arguments of bwrap itself; those of the command come behind them."""
     return [
         program,
         "--unshare-all",
@@ -141,8 +142,9 @@ def arguments(
 
 
 def _tmp(ground: WorkspacePaths, unseen: HiddenPaths) -> list[str]:
-    """Not what commands have filled before, if something is to be laid into it: a link that they
-    have left there would lead elsewhere. Then each command has one of its own, in memory."""
+    """Return what /tmp is: the workspace's own, unless something has to be laid into it. A link
+    that a command has left there would lead that elsewhere, so then each command has a /tmp of its
+    own, in memory."""
     laid = (ground.home, *unseen.directories)
     if any(_is_below(path, top) for path in laid for top in (PASSING, _ALIAS)):
         return _in_memory(PASSING)

@@ -1,8 +1,8 @@
 """The commands of a chat in other processes of this machine, asked for over sockets.
 
-Each process has a socket in one directory, which only its user may enter: whoever gets there could
-as well signal the commands himself. A process that is gone leaves its socket behind; whoever finds
-nobody there takes it away. One that does not answer is left out.
+Each process has a socket in one directory, which only the daemon's user may enter: who gets in
+there could signal the commands as well. A process that is gone leaves its socket behind; the next
+process that finds it takes it away. A process that does not answer is left out.
 """
 
 import os
@@ -37,7 +37,7 @@ ANSWERED_MAX = 512  # questions at once; one more is not heard until one is answ
 ACCEPT_AGAIN_SECONDS = 0.1  # after a connection that could not be taken
 LEAVE_SECONDS = 2.0  # for our socket to be taken away; then another process does it
 FOUND_AGAIN_SECONDS = 60.0  # after a disk that did not let us be found
-PATH_BYTES_MAX = 107  # of a socket's path; with a longer one nobody finds us
+PATH_BYTES_MAX = 107  # of a socket's path; with a longer one no process finds us
 
 UNSEEN = "other processes do not find them"
 _UNWRITTEN = OutputExcerpt("", 0, 0)
@@ -99,12 +99,13 @@ class Peers:
         return [process for told in answers for process in told.processes]
 
     async def wait(self, chat: ChatId, id: str, seconds: float) -> Process | None:
-        """None: nobody knows of it."""
+        """Wait for a command of another process. Return None if no process knows it."""
         told = await self._one(PeerQuestion(PeerAction.WAIT, chat, id, seconds), seconds)
         return told.processes[0] if told is not None and told.processes else None
 
     async def signal(self, chat: ChatId, id: str, signal: Signal) -> PeerAnswer | None:
-        """What its process says to it. None: nobody knows of it."""
+        """Send a signal to a command of another process. Return its answer, or None if no process
+        knows it."""
         return await self._one(PeerQuestion(PeerAction.SIGNAL, chat, id, signal=signal), 0.0)
 
     def statistics(self) -> PeersStatistics:
@@ -114,7 +115,8 @@ class Peers:
     # asking
 
     async def _one(self, asked: PeerQuestion, seconds: float) -> PeerAnswer | None:
-        """Of the one that knows what is meant; who does not says so at once."""
+        """Return the answer of the process that knows the command. A process that does not know it
+        says so at once."""
         known = await self._ask(asked, seconds=seconds, enough=lambda told: told.is_known)
         return next((told for told in known if told.is_known), None)
 
@@ -125,7 +127,7 @@ class Peers:
         seconds: float,
         enough: Callable[[PeerAnswer], bool] = lambda told: False,
     ) -> Sequence[PeerAnswer]:
-        """All of them at once, until one answer is enough."""
+        """Ask all processes at once, until one answer is enough."""
         answers: list[PeerAnswer] = []
         try:
             names = await self._disk.read(partial(_names, self._directory))
@@ -248,7 +250,8 @@ async def _all_of(stream: trio.SocketStream) -> bytes:
 
 
 async def _until_gone(stream: trio.SocketStream, scope: trio.CancelScope) -> None:
-    """Who asks says nothing more: he has gone, and nobody waits for the answer."""
+    """Wait until the other process has closed its connection: it says nothing more, and no answer
+    is needed then."""
     with suppress(trio.BrokenResourceError):
         await stream.receive_some(1)
     scope.cancel()

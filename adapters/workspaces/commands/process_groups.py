@@ -39,7 +39,8 @@ _WITHOUT_INPUT = f"{_GATE} < /dev/null"
 
 
 class Lifeline:
-    """Begun with the first command."""
+    """The shell that kills what is left when this process is gone. It starts with the first
+    program."""
 
     def __init__(self) -> None:
         self._groups: set[int] = set()
@@ -51,10 +52,10 @@ class Lifeline:
         self._groups.add(group)
 
     def forget(self, group: int) -> None:
-        """Before its number can be given to others."""
+        """Forget a group. This has to be done before its number can be given to others."""
         if group in self._groups:
             self._groups.discard(group)
-            with suppress(OSError):  # nobody could be begun in place of one who is gone
+            with suppress(OSError):  # the shell is gone, and no other could be started
                 self._tell(f"- {group}\n")
 
     async def close(self) -> None:
@@ -73,7 +74,7 @@ class Lifeline:
         self._reap()
 
     def _tell(self, line: str) -> None:
-        """If it is not heard, another shell is told everything."""
+        """Tell the shell something. If it does not take that in, another one is told everything."""
         self._reap()
         if self._shell is not None and _write(self._shell, line):
             return
@@ -87,7 +88,7 @@ class Lifeline:
             self._kill(deaf)
 
     def _kill(self, shell: Popen[bytes]) -> None:
-        """Before its pipe closes: it is not to kill any group any more."""
+        """Kill a shell before its pipe closes, so that it kills no group any more."""
         with suppress(ProcessLookupError):
             shell.send_signal(signal.SIGKILL)
         assert shell.stdin is not None, "it was begun with a pipe"
@@ -125,8 +126,8 @@ def _begun() -> Popen[bytes]:
 
 
 def _write(shell: Popen[bytes], text: str) -> bool:
-    """False: it is gone, or has not read for so long that its pipe is full. All groups that there
-    may be fit into a pipe that is empty."""
+    """Tell the shell something. Return False if it is gone, or has not read for so long that its
+    pipe is full. All groups that there may be fit into a pipe that is empty."""
     assert shell.stdin is not None, "it was begun with a pipe"
     content = text.encode()
     try:
@@ -149,7 +150,7 @@ async def open_lifeline() -> AsyncIterator[Lifeline]:
 class ProcessGroup:
     """A program that leads a process group of its own. Made by `spawn`.
 
-    Until it is reaped its number is nobody else's, so it can be killed at any time before.
+    Until it is reaped its number belongs to no other process, so that it can be killed safely.
     """
 
     def __init__(

@@ -1,9 +1,10 @@
-"""Commands that run, and what they have written. They outlive the turn that started them.
+"""The commands that run in this process, and what they have written. They outlive the turn that
+started them.
 
 A command is a process group of its own. When it ends, whatever it has left running in its group
 ends with it; when this process stops, all of them end; when this process is killed, the lifeline
-sees to it. A process is started in the main thread, because a sandbox ends with the thread that
-has started it.
+ends them. A process is started in the main thread, because a sandbox ends with the thread that has
+started it.
 """
 
 import os
@@ -45,13 +46,13 @@ READ_BYTES = 65_536
 # A command that writes more than a mebibyte in one go has to wait so long: it is not to keep us
 # from everything else.
 PAUSE_BYTES, PAUSE_SECONDS = 1024 * 1024, 0.01
-DRAIN_SECONDS = 1.0  # for the last words of a command; then somebody else holds its output open
+DRAIN_SECONDS = 1.0  # for the last output of a command; then another process holds it open
 REAP_SECONDS = 5.0  # for a killed process to be gone; then it is left to the kernel
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ProcessSpec:
-    """What to start."""
+    """A command to start: its arguments, where it runs, and within which limits."""
 
     chat: ChatId
     workspace: UUID
@@ -60,7 +61,7 @@ class ProcessSpec:
     arguments: Sequence[str]
     environment: Mapping[str, str]
     seconds_max: float
-    disk_mb: int = 0  # of the workspace; 0: nobody looks
+    disk_mb: int = 0  # of the workspace; 0: it is not measured
 
 
 @dataclass(eq=False, slots=True)
@@ -90,7 +91,7 @@ class ProcessStatistics:
 
 
 class ProcessTable:
-    """All that run in this process, and those that have ended a moment ago."""
+    """The commands that run in this process, and those that have ended a moment ago."""
 
     def __init__(
         self, children: Children, lifeline: Lifeline, *, kept_seconds: float = KEPT_SECONDS
@@ -165,7 +166,7 @@ class ProcessTable:
         return None
 
     async def end(self, belongs: Callable[[ProcessSpec], bool], why: str) -> None:
-        """Kill those, and wait until they are gone."""
+        """Kill the commands to which this applies, and wait until they are gone."""
         ending = [each for each in self._known.values() if belongs(each.order)]
         for each in ending:
             if each.exit_code is None:
@@ -178,7 +179,7 @@ class ProcessTable:
         await self.end(lambda order: order.workspace == workspace, why)
 
     def workspaces(self) -> dict[UUID, int]:
-        """Those in which something runs, and how much of the disk each may have."""
+        """Return the workspaces in which commands run, and how much of the disk each may have."""
         orders = [each.order for each in self._known.values() if each.exit_code is None]
         return {order.workspace: order.disk_mb for order in orders}
 
@@ -205,7 +206,7 @@ class ProcessTable:
                 del self._known[each.id]
 
     async def _follow(self, running: _Running) -> None:
-        """A command's life, from its start to its last word."""
+        """Follow a command from its start to its last output."""
         try:
             with trio.move_on_after(running.order.seconds_max) as life:
                 await self._live(running)
@@ -237,7 +238,7 @@ async def open_processes(*, kept_seconds: float = KEPT_SECONDS) -> AsyncIterator
 
 
 def _nothing_to_do(name: str, end: End) -> None:
-    """It has said itself that it is over."""
+    """Do nothing: a command tells by itself that it is over."""
 
 
 def _reap(running: _Running) -> None:
@@ -259,7 +260,7 @@ def _why_not(error: Exception) -> str:
 
 
 async def _listen(stream: trio.lowlevel.FdStream, output: CommandOutput) -> None:
-    """Until nobody can write to it any more."""
+    """Read the output until no process can write to it any more."""
     count = 0
     while data := await stream.receive_some(READ_BYTES):
         output.add(data)
@@ -270,8 +271,8 @@ async def _listen(stream: trio.lowlevel.FdStream, output: CommandOutput) -> None
 
 
 def _terminate(running: _Running) -> None:
-    """The members of the group, but not a sandbox around them: it would take them with it before
-    they could do anything about it. Where there is only the sandbox yet, nobody has begun."""
+    """Ask the members of the group to end, but not a sandbox around them: it would end them before
+    they could react. If there is nothing but the sandbox yet, the sandbox is asked."""
     leader = running.group.number
     members = list(_members(leader))
     if _is_sandbox(running):

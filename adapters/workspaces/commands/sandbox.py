@@ -1,7 +1,8 @@
-"""How commands are run: in a sandbox, without one where somebody has said so, or not at all.
+"""The ways in which commands are run: in a sandbox, without one where the operator has said so, or
+not at all.
 
 Without a sandbox a command can do what the daemon can: that is for machines where nothing else is.
-Either way it gets none of the daemon's environment but what is said here.
+Either way it gets none of the daemon's environment but what is named here.
 """
 
 import importlib.util
@@ -59,7 +60,7 @@ _KIB, _BLOCK = 1024, 512  # what the shell counts memory and files in
 
 @dataclass(frozen=True, slots=True)
 class CommandLimits:
-    """Of each process of a workspace, of each command's life, and of the workspace itself."""
+    """Limits of each process of a workspace, of each command's life, and of the whole workspace."""
 
     memory_mb: int = 4_096  # of data; at the bound it is told that there is none
     file_mb: int = 4_096  # of a file that it writes; at the bound it is ended
@@ -75,11 +76,11 @@ class Sandbox(Protocol):
     def command(
         self, text: str, ground: WorkspacePaths, *, workdir: str, limits: CommandLimits
     ) -> Sequence[str]:
-        """What to start, so that the shell runs `text`."""
+        """Return the program and arguments to start, so that the shell runs `text`."""
         ...
 
     def passing(self, ground: WorkspacePaths) -> str:
-        """The directory for passing files, as commands see it."""
+        """Return the directory of temporary files, as commands see it."""
         ...
 
 
@@ -128,7 +129,7 @@ class NoSandbox:
     def says(self) -> str:
         return (
             f"commands cannot be run here: {self.why}. Reading and writing files works; tell the"
-            ' user that his operator has to install bubblewrap, or to set sandbox = "none"'
+            ' user that the operator has to install bubblewrap, or to set sandbox = "none"'
         )
 
 
@@ -161,7 +162,8 @@ def limited(text: str, limits: CommandLimits, *, counted: bool) -> list[str]:
 
 
 def variables(ours: Mapping[str, str], ground: WorkspacePaths, *, passing: str) -> dict[str, str]:
-    """What all commands of a workspace find: enough to work, and nothing that is secret."""
+    """Return the variables that all commands of a workspace find: enough to work, and nothing that
+    is secret."""
     return {
         "PATH": DEFAULT_PATH,
         "LANG": "C.UTF-8",
@@ -175,7 +177,7 @@ def variables(ours: Mapping[str, str], ground: WorkspacePaths, *, passing: str) 
 def environment(
     ours: Mapping[str, str], chat: ChatId, ground: WorkspacePaths, *, passing: str
 ) -> dict[str, str]:
-    """Of a command of this chat."""
+    """Return the environment of a command of this chat."""
     return {
         **variables(ours, ground, passing=passing),
         "PROMPTCORNER_CHAT_ID": str(chat),
@@ -186,7 +188,7 @@ def environment(
 async def sandbox_of(
     word: str, environ: Mapping[str, str], *, network: bool, unseen: HiddenPaths = NOTHING_HIDDEN
 ) -> AnySandbox:
-    """As it is set, and as it works on this machine."""
+    """Return the sandbox that the setting asks for, as far as it works on this machine."""
     if word == "none":
         return Unconfined()
     program = program_of(environ)
@@ -196,7 +198,7 @@ async def sandbox_of(
 
 
 def log_sandbox(sandbox: AnySandbox, *, is_root: bool) -> None:
-    """What commands can do here, or why they are refused, for the log."""
+    """Tell the log what commands can do here, or why they are refused."""
     match sandbox:
         case NoSandbox(why):
             emit("sandbox.missing", "warning", why=why, says="commands of chats are refused")
@@ -233,7 +235,7 @@ async def _examined(sandbox: Bubblewrap) -> Bubblewrap | NoSandbox:
 
 
 async def _run(command: Sequence[str]) -> str | None:
-    """What is said by a command that fails."""
+    """Return what a command says if it fails, or None if it does not."""
     try:
         done = await Programs().run(command, key=None, seconds=EXAMINED_SECONDS, hears_errors=True)
     except OSError as error:

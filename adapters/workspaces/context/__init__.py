@@ -1,4 +1,4 @@
-"""What a chat knows of its workspace, and what a turn is told beside the conversation.
+"""The context of a chat's workspace, and the words that a turn is told beside the conversation.
 
 scan             one look at a workspace: what stands in it for agents
 inotify          what the system tells of directories that change

@@ -1,18 +1,18 @@
--- What chats have pinned of their workspaces. A chat that has been given another workspace has
--- nothing pinned of it.
+-- The context that chats have pinned of their workspaces. A chat that has been given another workspace
+-- has nothing pinned of it.
 
 -- name: pinned_of_chat
--- What it has of this workspace, as far as it is to be shown.
+-- The pin that a chat has of this workspace, without its snapshot.
 SELECT digest, dirty_since, error
   FROM chat_contexts
  WHERE chat_id = %(chat)s AND workspace_id = %(workspace)s;
 
 -- name: snapshot_of_chat
--- The whole of it, as long as it is that one.
+-- The whole snapshot, if it is still the one with this digest.
 SELECT snapshot FROM chat_contexts WHERE chat_id = %(chat)s AND digest = %(digest)s;
 
 -- name: pin_context
--- Nothing comes back if it has one of this workspace already and is not to have another.
+-- Pin a snapshot. Returns nothing if the chat has one of this workspace and is not to have another.
 INSERT INTO chat_contexts AS c (chat_id, workspace_id, digest, snapshot, pinned_at)
 SELECT id, %(workspace)s, %(digest)s, %(snapshot)s, now() FROM chats WHERE id = %(chat)s
 ON CONFLICT (chat_id) DO UPDATE
@@ -23,7 +23,7 @@ ON CONFLICT (chat_id) DO UPDATE
 RETURNING (SELECT owner_id FROM chats WHERE id = chat_id);
 
 -- name: context_unread
--- Why a chat has nothing of this workspace, or nothing newer; nothing comes back if it is known.
+-- Note why a chat has nothing of this workspace, or nothing newer. Returns nothing if that is known.
 INSERT INTO chat_contexts AS c (chat_id, workspace_id, error)
 SELECT id, %(workspace)s, %(error)s FROM chats WHERE id = %(chat)s
 ON CONFLICT (chat_id) DO UPDATE
@@ -35,7 +35,7 @@ ON CONFLICT (chat_id) DO UPDATE
 RETURNING (SELECT owner_id FROM chats WHERE id = chat_id);
 
 -- name: workspace_stands
--- What is in it now, for all chats that have pinned something of it: those for which that is news.
+-- Note what is in a workspace now. Returns the chats with a pin of it for which that is news.
 UPDATE chat_contexts p
    SET dirty_since = CASE WHEN p.digest <> %(digest)s THEN coalesce(p.dirty_since, now()) END,
        error = NULL
@@ -45,7 +45,7 @@ UPDATE chat_contexts p
 RETURNING p.chat_id, c.owner_id;
 
 -- name: workspace_unread
--- It could be looked at before, and cannot any more: those chats for which that is news.
+-- Note that it cannot be looked at any more. Returns the chats for which that is news.
 UPDATE chat_contexts p SET error = %(error)s
   FROM chats c
  WHERE p.workspace_id = %(workspace)s AND c.id = p.chat_id

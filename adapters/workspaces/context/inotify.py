@@ -1,6 +1,8 @@
-"""What the system tells of directories that change (inotify). Hints only: they may get lost.
+"""Notices of the system that something in a directory has changed (inotify). They are hints only,
+and may get lost.
 
-Where there is no such thing, nothing is heard, and whoever relies on it has to look now and then.
+Where the system has no inotify there are no notices, so those who rely on them have to look now and
+then.
 """
 
 import ctypes
@@ -41,7 +43,7 @@ class NoticesLost:
 
 
 class Notices:
-    """Made by `open_notices`."""
+    """Notices of changes in the directories that are listened to. Made by `open_notices`."""
 
     def __init__(self, descriptor: int, library: ctypes.CDLL) -> None:
         self._descriptor = descriptor
@@ -82,7 +84,8 @@ def _parsed(data: bytes) -> Iterator[Notice | NoticesLost]:
 
 @contextmanager
 def open_notices() -> Iterator[Notices | None]:
-    """None: this system has none, or no more of them."""
+    """Give the system's notices for the length of the block, or None if it has none, or no more of
+    them."""
     library = ctypes.CDLL(None, use_errno=True)
     descriptor = -1
     with suppress(AttributeError):  # no Linux

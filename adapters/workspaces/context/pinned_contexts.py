@@ -1,9 +1,9 @@
-"""What chats know of their workspaces: pinned when a chat first works in one, and from then on the
-same in every turn, until somebody asks for what stands there now.
+"""The context that chats have of their workspaces: pinned when a chat first works in one, and from
+then on the same in every turn, until the chat is told to take in what stands there now.
 
 A chat without a workspace costs nothing; one whose workspace cannot be looked at goes on without,
-says why, and tries again after a while. What is known here is forgotten when it is heard that it
-was pinned anew, and after a while in any case, should the news have got lost.
+says why, and tries again after a while. What is known here is forgotten when news comes that it was
+pinned anew, and after a while in any case, should the news have got lost.
 """
 
 from collections import OrderedDict
@@ -49,7 +49,7 @@ SKILL_FILES = ThreadLimits("skill_files", 64, per_key_max=2)
 
 
 class WorkspaceLocator(Protocol):
-    """Which workspace is whose, and where it lies."""
+    """Finds the workspace of a chat, and the directory of a workspace."""
 
     async def workspace_of(self, chat: ChatId) -> UUID | None: ...
 
@@ -58,7 +58,8 @@ class WorkspaceLocator(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class PinnedContext:
-    """What a chat has. Without a digest it has nothing, be it that there is no workspace."""
+    """The digest of what a chat has pinned of its workspace. Without a digest it has nothing, for
+    instance because it has no workspace."""
 
     chat: ChatId
     workspace: UUID | None = None
@@ -121,14 +122,14 @@ class PinnedContexts:
                 pass
 
     def opened(self, chat: Chat) -> None:
-        """It has a workspace, which its row need not say yet."""
+        """Take note that a chat has a workspace, which its row need not say yet."""
         self._pinned.drop(chat.id)
         self._bound[chat.id] = None
         if len(self._bound) > CHATS_MAX:
             self._bound.popitem(last=False)
 
     async def closed(self, workspace: UUID) -> None:
-        """What chats know of it stays as it is."""
+        """Do nothing: what chats know of the workspace stays as it is."""
 
     def running(self) -> Mapping[UUID, int]:
         return {}  # it only looks
@@ -136,7 +137,7 @@ class PinnedContexts:
     # for turns
 
     async def told(self, chat: Chat) -> str | None:
-        """What the turn is told of its workspace."""
+        """Return what the turn is told of the chat's workspace."""
         pinned, snapshot = await self._of(chat)
         if pinned.workspace is None:
             return None
@@ -147,7 +148,8 @@ class PinnedContexts:
         return snapshot.skills
 
     async def settings(self, chat: Chat) -> tuple[str, ...]:
-        """What its workspace says of servers of tools; the first that names one counts."""
+        """Return the workspace's files that name servers of tools. The first one to name a server
+        counts."""
         _, snapshot = await self._of(chat)
         return snapshot.settings
 
@@ -179,8 +181,8 @@ class PinnedContexts:
     # for users
 
     async def refresh(self, chat: ChatId) -> UnreadableFile | None:
-        """What stands in its workspace now is what the chat knows from its next step on. Why not:
-        then it knows what it knew."""
+        """Pin what stands in the workspace now, for the chat's next step. Return why that was not
+        possible: then the chat keeps what it knew."""
         workspace = await self._places.workspace_of(chat)
         if workspace is None:
             return None
@@ -192,7 +194,7 @@ class PinnedContexts:
         return None
 
     async def shown(self, chat: ChatId) -> ShownContext | None:
-        """None: it has nothing."""
+        """Return the chat's resources, or None if it has none."""
         pinned = await self._known(chat)
         if pinned.workspace is None or pinned.digest is None:
             return None
@@ -227,13 +229,13 @@ class PinnedContexts:
         return pinned, NOTHING
 
     def _has_moved(self, chat: Chat, known: PinnedContext) -> bool:
-        """Somebody has given it another workspace; unless it has done so itself, and its row does
-        not say so yet."""
+        """Return whether the chat was given another workspace. One that it has made itself does not
+        count: its row need not say so yet."""
         is_said = chat.is_root and chat.id not in self._bound
         return is_said and chat.workspace_id not in (None, known.workspace)
 
     async def _read(self, chat: ChatId) -> PinnedContext:
-        """For a turn: what was never pinned is pinned now."""
+        """Return what is pinned, for a turn. What was never pinned is pinned now."""
         pinned = await self._known(chat)
         if pinned.workspace is None:
             return pinned
@@ -264,7 +266,8 @@ class PinnedContexts:
         return PinnedContext(chat, workspace, None if pin is None else pin.digest)
 
     async def _snapshot(self, pinned: PinnedContext) -> WorkspaceResources | None:
-        """None: it has just been pinned anew, and we have not heard of it yet."""
+        """Return the snapshot, or None if it has just been pinned anew and the news has not come
+        yet."""
         if pinned.digest is None:
             return NOTHING
         known = self._snapshots.get(pinned.digest)
@@ -275,7 +278,7 @@ class PinnedContexts:
         return known
 
     async def _files(self, chat: Chat, directory: str) -> tuple[str, ...]:
-        """As far as they can be listed now."""
+        """Return the files beside a skill, as far as they can be listed now."""
         workspace = await self._workspaces.of(chat)
         if isinstance(workspace, WorkspaceRefusal):
             return ()
@@ -306,7 +309,7 @@ class LocalLocator:
 async def open_contexts(
     workspaces: LocalWorkspaces, pool: Pool, bus: Switchboard
 ) -> AsyncIterator[PinnedContexts]:
-    """Workspaces are watched as long as the block is."""
+    """Give the contexts of chats, and watch their workspaces, for the length of the block."""
     pins = ContextPins(pool, tell=bus.tell)
     watch = WorkspaceWatch(workspaces.home, pins)
     async with open_children("contexts", capacity=1) as children:

@@ -1,4 +1,5 @@
-"""What chats have pinned of their workspaces, on PostgreSQL. Whoever watches is told of it."""
+"""The rows of what chats have pinned of their workspaces, and snapshots in memory. Those who watch
+a chat are told when its pin changes."""
 
 from collections import OrderedDict
 from dataclasses import dataclass
@@ -19,7 +20,7 @@ from runtime.statistics import GaugeMetric
 
 @dataclass(frozen=True, slots=True)
 class ContextPin:
-    """`digest` of what is pinned; None: the workspace could not be looked at yet."""
+    """A row of what is pinned. `digest` is None while the workspace could not be looked at yet."""
 
     digest: bytes | None
     dirty_since: datetime | None
@@ -36,7 +37,7 @@ class ContextPins:
         return ContextPin(*found[0]) if found else None
 
     async def snapshot(self, chat: ChatId, digest: bytes) -> WorkspaceResources | None:
-        """None: it is another one by now."""
+        """Return the snapshot of this digest, or None if the chat has pinned another one by now."""
         found = await self._run(SQL["snapshot_of_chat"], chat=chat, digest=digest)
         return msgspec.json.decode(found[0][0], type=WorkspaceResources) if found else None
 
@@ -49,20 +50,22 @@ class ContextPins:
         snapshot: WorkspaceResources,
         again: bool,
     ) -> None:
-        """Unless `again`, a chat that has something of this workspace keeps it."""
+        """Pin a snapshot. Unless `again`, a chat that has pinned something of this workspace keeps
+        that."""
         facts = {"digest": digest, "snapshot": msgspec.json.encode(snapshot), "again": again}
         await self._for_chat(SQL["pin_context"], chat, workspace=workspace, **facts)
 
     async def cannot_read(self, chat: ChatId, workspace: UUID, error: str) -> None:
-        """What it has, it keeps."""
+        """Note why the workspace cannot be read. The chat keeps what it has."""
         await self._for_chat(SQL["context_unread"], chat, workspace=workspace, error=error)
 
     async def stands(self, workspace: UUID, digest: bytes) -> None:
-        """This is in it now: chats that have pinned something else are dirty, others are not."""
+        """Note what stands in the workspace now: chats that have pinned something else are dirty,
+        others are not."""
         await self._for_all(SQL["workspace_stands"], workspace=workspace, digest=digest)
 
     async def is_unread(self, workspace: UUID, error: str) -> None:
-        """Nobody can look at it any more."""
+        """Note that the workspace cannot be looked at any more."""
         await self._for_all(SQL["workspace_unread"], workspace=workspace, error=error)
 
     async def _for_chat(self, sql: str, chat: ChatId, **facts: Any) -> None:

@@ -147,7 +147,8 @@ class _Search:
         self.found.append(Resource(path, kind, file.size_bytes, text=text))
 
     def _read(self, root: _Root, path: str) -> _Text | _Fault | None:
-        """None: there is nothing, or it has been taken under another name."""
+        """Read a file. Return None if there is nothing, or if it was read under another name
+        already."""
         try:
             with walk_below(self._home, f"{self._home}/{path}") as found:
                 if found.status is None or not self._is_new(found):
@@ -265,7 +266,7 @@ def _unreadable(error: OSError) -> _Fault:
 
 
 def _directories(found: FoundPath) -> Sequence[str]:
-    """Those that may be skills, and what leads to directories."""
+    """Return the names of directories, and of links to directories, that may be skills."""
     flags = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
     descriptor = os.open(found.name or ".", flags, dir_fd=found.directory)
     try:

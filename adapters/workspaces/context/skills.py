@@ -1,7 +1,9 @@
-"""Which skills a chat has: its owner's own, and those of its workspace. Kept in memory.
+"""The skills that a chat has, its owner's own and those of its workspace, and the files beside a
+skill.
 
-A warm index asks the database nothing: it forgets a user's skills as soon as it hears that he has
-changed one, in whatever process, and after a while in any case, should the news have got lost.
+A warm index asks the database nothing: it forgets a user's skills as soon as it hears, from
+whatever process, that the user has changed one, and after a while in any case, should the news have
+got lost. Files are listed and read in a thread.
 """
 
 import os
@@ -35,7 +37,7 @@ USERS_MAX = 16_384  # whose skills are kept; the one not asked about for longest
 
 
 class SkillIndex:
-    """It `follow`s the bus as long as it is used."""
+    """The skills of chats, kept in memory. It follows the bus as long as it is used."""
 
     def __init__(self, skills: SkillStore, workspace: WorkspaceSkills = NO_SKILLS) -> None:
         self._skills = skills
@@ -63,7 +65,7 @@ class SkillIndex:
         return list_skills(personal, await self._workspace.of(chat))
 
     async def text(self, chat: Chat, entry: ListedSkill) -> SkillText | UnreadableFile:
-        """`directory` is empty for a skill of the user's own."""
+        """Return the text of a skill. Its `directory` is empty if the skill is the user's own."""
         name = entry.skill.name
         if entry.source is SkillSource.WORKSPACE:
             return await self._workspace.text(chat, name)
@@ -93,8 +95,8 @@ _OUT = "leads out of the skill's directory"
 
 
 def list_files(home: str, directory: str) -> tuple[str, ...]:
-    """Directories end with a slash; what cannot be read by its name is left out. OSError, Denied:
-    there is nothing to list."""
+    """List the files beside a skill. Directories end with a slash; what cannot be read by its name
+    is left out. OSError, PathDenied: there is nothing to list."""
     with walk_below(home, f"{home}/{directory}") as found:
         flags = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
         descriptor = os.open(found.name or ".", flags, dir_fd=found.directory)
@@ -112,7 +114,8 @@ def _is_shown(name: str) -> bool:
 
 
 def read_file(home: str, directory: str, path: str, bytes_max: int) -> bytes | UnreadableFile:
-    """As much of a file as that. `path` has been looked at; where it leads has not."""
+    """Return a file's content, up to `bytes_max`. `path` has been checked as text; here it is
+    checked where it leads."""
     try:
         with walk_below(home, f"{home}/{directory}") as top:
             above = f"{top.path}/"

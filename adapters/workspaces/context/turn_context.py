@@ -1,8 +1,7 @@
-"""What a turn is told after the chat's own system rows, and never stored.
+"""The words that a turn is told after the chat's own system rows, and that are never stored.
 
-In this order: what the chat is to others; what stands in its workspace for whoever works there;
-which skills there are; what its user tells all of his chats; what it may do in this mode; that it
-may ask for advice.
+In this order: what the chat is to others; what stands in its workspace; which skills there are;
+what its user tells all of their chats; what it may do in this mode; that it may ask for advice.
 """
 
 from collections.abc import Iterator
@@ -83,7 +82,7 @@ class TurnWords:
 
 
 def overlay(kind: ChatKind, contents: CatalogueSnapshot) -> Iterator[str]:
-    """What a chat of this kind is told about what it may do."""
+    """Yield what a chat of this kind is told about what it may do."""
     match kind:
         case ChatKind.EXPLORE:
             yield EXPLORE
@@ -98,7 +97,7 @@ def overlay(kind: ChatKind, contents: CatalogueSnapshot) -> Iterator[str]:
 
 
 def identity_of(contents: CatalogueSnapshot, id: ModelConfigId | None) -> str | None:
-    """Which provider a message came from; None: nobody knows any more."""
+    """Return which provider a message came from, or None if that is not known any more."""
     if id is not None:
         provider = contents.known.get(id)
     else:

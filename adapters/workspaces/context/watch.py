@@ -1,8 +1,9 @@
-"""Workspaces that chats work in are looked at: when somebody asks, and when something moves.
+"""The watch over workspaces that chats work in: it looks at one when a turn asks, and when
+something in it changes.
 
-What the system tells is a hint; behind it there is a slow look at all of them. A workspace that
-nobody asks for is forgotten in favour of those that somebody does, and looked at again when its
-next turn begins. What is found is told to the store, which knows whose chats it is news for.
+What the system tells is a hint; behind it there is a slow look at all of them. At the bound a
+workspace that no turn asks for is forgotten in favour of those that turns ask for, and looked at
+again when its chats come back.
 """
 
 from collections import OrderedDict
@@ -38,7 +39,7 @@ GONE = "the directory of the workspace is not on this machine any more"
 
 
 class WorkspaceContents(Protocol):
-    """Who keeps what chats have pinned."""
+    """The store of pinned contexts, as far as the watch tells it what stands in a workspace."""
 
     async def stands(self, workspace: UUID, digest: bytes) -> None: ...
 
@@ -105,18 +106,18 @@ class WorkspaceWatch:
         return self._unread(workspace, watched, TOO_SLOW)
 
     def watch(self, workspace: UUID) -> None:
-        """From now on: what has moved before is found in a moment."""
+        """Watch a workspace from now on. What has changed before is found in a moment."""
         if workspace not in self._watched:
             self._want(workspace)
         self._keep(workspace)
 
     def latest(self, workspace: UUID) -> bytes | None:
-        """The digest of what the store was told last."""
+        """Return the digest that the store was told last."""
         watched = self._watched.get(workspace)
         return None if watched is None else watched.digest
 
     async def run(self) -> None:
-        """Until cancelled."""
+        """Watch until cancelled."""
         with open_notices() as notices:
             self._notices = notices
             self._want(*self._watched)  # of a life before this one
@@ -152,7 +153,7 @@ class WorkspaceWatch:
         watched.found = found
 
     async def _looked(self, workspace: UUID, watched: _Watched) -> WorkspaceScan | UnreadableFile:
-        """What is there, since we listen to all of it."""
+        """Look until all places that were found are listened to: no later change is lost."""
         for _ in range(AGAIN_MAX):
             found = await self._look(workspace, watched)
             if isinstance(found, UnreadableFile):
@@ -186,8 +187,7 @@ class WorkspaceWatch:
     async def _tell(
         self, workspace: UUID, watched: _Watched, found: WorkspaceScan | UnreadableFile
     ) -> None:
-        """What the store is not told now, because it does not answer, it is told by the next
-        look."""
+        """Tell the store what was found. If it does not answer now, the next look tells it."""
         try:
             match found:
                 case WorkspaceScan(digest=digest) if digest != watched.digest:
@@ -213,8 +213,8 @@ class WorkspaceWatch:
         return watched
 
     async def _listen(self, workspace: UUID, watched: _Watched, places: WatchedNames) -> bool:
-        """Whether there are more places than before: something may have moved in them before we
-        listened."""
+        """Listen to these places. Return whether there are more than before: something may have
+        changed in them before."""
         notices = self._notices
         if notices is None:
             return False
