@@ -285,7 +285,7 @@ async def test_all_end_when_the_process_is_killed(tmp_path):
         f"""
         import os, sys, trio
         from uuid import UUID
-        from actors.tools.workspace.ports import Command
+        from actors.tools.workspaces import Command
         from adapters.workspaces.commands.processes import ProcessSpec, open_processes
         async def main():
             async with open_processes() as table:

@@ -334,7 +334,7 @@ def a_program(machine, marker):
         f"""
         import os, trio
         from uuid import UUID
-        from actors.tools.workspace.ports import Command
+        from actors.tools.workspaces import Command
         from adapters.workspaces.commands.processes import ProcessSpec, open_processes
         async def main():
             async with open_processes() as table:
