@@ -18,7 +18,7 @@ from typing import cast
 import trio
 
 from actors.chat.turn.deps import TurnDeps
-from actors.chat.turn.ports import UNMEASURED, LocalTool, OfferedTools, ToolInvocation, ToolOutput
+from actors.chat.turn.ports import NO_TELEMETRY, LocalTool, OfferedTools, ToolInvocation, ToolOutput
 from actors.chat.turn.tool_batch import run_batch
 from actors.chat.turn.work import AtStake, Attempt
 from actors.law.chat import Chat
@@ -77,7 +77,7 @@ async def _batch(chat: Chat, journal: object, seconds: Sequence[float]) -> float
     )
     attempt = Attempt(EpisodeKey(chat.id, chat.history_version, 1))
     preview = Previews(encode_piece).begin(attempt.key, attempt)
-    deps = cast("TurnDeps", SimpleNamespace(journal=journal, telemetry=UNMEASURED))
+    deps = cast("TurnDeps", SimpleNamespace(journal=journal, telemetry=NO_TELEMETRY))
     began = time.monotonic()
     rows = await run_batch(chat, (), calls, Sleeping(), attempt, deps, AtStake(), show=preview.add)
     results = [part for row in rows for part in row.parts if isinstance(part, ToolResultPart)]

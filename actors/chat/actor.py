@@ -18,17 +18,17 @@ from actors.chat.turn.commits import Committed, commit, end_with_error
 from actors.chat.turn.deps import TurnDeps
 from actors.chat.turn.generation import generate
 from actors.chat.turn.work import (
-    Advanced,
     AtStake,
-    CutShort,
     Gone,
     HeldChat,
     LetGo,
-    Obsolete,
     Outcome,
-    Poisoned,
+    WorkAdvanced,
+    WorkCutShort,
     WorkFailed,
     WorkKind,
+    WorkObsolete,
+    WorkPoisoned,
     newest_of,
     without_attempt,
 )
@@ -168,14 +168,14 @@ class ChatActor:
             self._failures_count = 0
             self._failing_since = None
         match outcome:
-            case Advanced(held):
+            case WorkAdvanced(held):
                 self._held = newest_of(self._held, held)
                 self._step(tasks)
-            case CutShort(cause):
+            case WorkCutShort(cause):
                 if is_leaving and isinstance(cause, Shutdown):  # it took too long
                     self._leave(cause)  # its process leaves, and that gives it back, too
                 self._step(tasks)
-            case Obsolete():
+            case WorkObsolete():
                 self._look(tasks)
             case WorkFailed(error):
                 emit("work.failed", "warning", chat=self.name, error=error)
@@ -187,7 +187,7 @@ class ChatActor:
                 self._look(tasks)
             case LetGo():
                 self._leave(None)
-            case Poisoned(error):
+            case WorkPoisoned(error):
                 raise error  # a failed assertion: the actor is broken, its supervisor sees to it
             case _:
                 assert_never(outcome)
@@ -303,10 +303,10 @@ def _outcome(end: ends.End, committed: list[Committed]) -> Outcome:
             [done] = committed
             return done
         case ends.Stopped(cause):
-            return CutShort(cause)
+            return WorkCutShort(cause)
         case ends.Crashed(error):
             return WorkFailed(error)
         case ends.Broken(error):
-            return Poisoned(error)
+            return WorkPoisoned(error)
         case _:
             assert_never(end)

@@ -9,7 +9,7 @@ import trio
 
 from actors.chat.turn.commits import Committed, begin_attempt, commit
 from actors.chat.turn.deps import TurnDeps
-from actors.chat.turn.work import HeldChat, LetGo, Obsolete
+from actors.chat.turn.work import HeldChat, LetGo, WorkObsolete
 from actors.law.chat import RetryState, StoredChat
 from actors.law.closing import unanswered_dynamic_calls
 from actors.law.requests import CancelRequiresAction, ExpireApprovals, Request
@@ -29,7 +29,7 @@ async def await_client(held: HeldChat, deps: TurnDeps) -> Committed:
         if not isinstance(looked, StoredChat):
             return LetGo()
         if not fence_holds(fence, looked.chat):  # a chat that has moved is not to be ended here
-            return Obsolete()
+            return WorkObsolete()
         stored = looked
     return await commit(HeldChat(stored, held.history), _too_late(stored), deps)
 

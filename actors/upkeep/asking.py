@@ -14,7 +14,7 @@ import trio
 
 from actors.chat.turn import answering, retries
 from actors.chat.turn.deps import TurnLimits
-from actors.chat.turn.ports import Model, Side
+from actors.chat.turn.ports import CostPurpose, Model
 from actors.chat.turn.work import Attempt
 from actors.law.chat import ChatError, Role
 from actors.law.ids import ChatId, EpisodeKey
@@ -40,14 +40,14 @@ class AnswerBooks(Protocol):
     """Keeps what answers cost that become no message of a chat."""
 
     async def book_answer(
-        self, chat: ChatId, what: Side, model: Model, answer: ModelAnswer
+        self, chat: ChatId, what: CostPurpose, model: Model, answer: ModelAnswer
     ) -> None:
         """Note the cost of one answer. What cannot be noted is logged, and disturbs nobody."""
         ...
 
 
 async def ask_aside(
-    model: Model, prompt: Prompt, *, books: AnswerBooks, chat: ChatId, what: Side
+    model: Model, prompt: Prompt, *, books: AnswerBooks, chat: ChatId, what: CostPurpose
 ) -> ModelAnswer | ProviderFailure:
     """Return the answer, or the failure after which the model is not asked again.
 

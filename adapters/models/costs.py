@@ -16,7 +16,7 @@ from decimal import Decimal
 import trio
 
 from actors.chat.turn import ports
-from actors.chat.turn.ports import Model, Side
+from actors.chat.turn.ports import CostPurpose, Model
 from actors.law.ids import ChatId, chat_name
 from actors.law.parts.assemble import ModelAnswer
 from actors.law.parts.message import UNPRICED, Cost, TokenUsage
@@ -128,7 +128,7 @@ class Bookkeeper:
     costs: SideCosts
     prices: ports.Prices
 
-    async def book(self, chat: ChatId, what: Side, costs: Sequence[Cost]) -> None:
+    async def book(self, chat: ChatId, what: CostPurpose, costs: Sequence[Cost]) -> None:
         """Write down what was bought for a chat."""
         if not costs:
             return
@@ -140,7 +140,7 @@ class Bookkeeper:
             emit("cost.missed", "warning", chat=chat_name(chat), what=what, error=error)
 
     async def book_answer(
-        self, chat: ChatId, what: Side, model: Model, answer: ModelAnswer
+        self, chat: ChatId, what: CostPurpose, model: Model, answer: ModelAnswer
     ) -> None:
         """Write down what an answer cost."""
         await self.book(chat, what, [self.prices.cost(model, answer.usage)])

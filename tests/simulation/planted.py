@@ -78,8 +78,8 @@ chat/turn/answering.py
 
 # work that was cancelled counts as failed
 chat/actor.py
--            return CutShort(cause)
-+            return Failed(RuntimeError(f"cancelled: {cause}"))
+-            return WorkCutShort(cause)
++            return WorkFailed(RuntimeError(f"cancelled: {cause}"))
 
 # who gives a chat back only goes
 chat/actor.py

@@ -11,7 +11,7 @@ from datetime import datetime
 from uuid import UUID
 
 from actors.chat.turn.deps import TurnLimits
-from actors.chat.turn.ports import UNMEASURED, Batch, Model, Show, Telemetry
+from actors.chat.turn.ports import NO_TELEMETRY, Batch, Model, ShowPiece, Telemetry
 from actors.chat.turn.work import Attempt, Silent, SlowStart
 from actors.law.chat import Role
 from actors.law.failures import wording
@@ -59,9 +59,9 @@ async def ask(
     attempt: Attempt,
     limits: TurnLimits,
     *,
-    show: Show,
+    show: ShowPiece,
     servers: Mapping[str, UUID] = NO_SERVERS,
-    telemetry: Telemetry = UNMEASURED,
+    telemetry: Telemetry = NO_TELEMETRY,
 ) -> ModelOutcome:
     """Ask the model once, and return its whole answer or why there is none.
 
@@ -116,7 +116,7 @@ async def _listen(
 class _Hearing:
     """An answer on its way: what the provider says is assembled and shown."""
 
-    def __init__(self, attempt: Attempt, assembly: Assembly, show: Show) -> None:
+    def __init__(self, attempt: Attempt, assembly: Assembly, show: ShowPiece) -> None:
         self._attempt = attempt
         self._assembly = attempt.answer = assembly
         self._show = show

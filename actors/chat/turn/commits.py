@@ -9,7 +9,7 @@ from collections.abc import Sequence
 
 from actors.chat.turn import retries
 from actors.chat.turn.deps import TurnDeps
-from actors.chat.turn.work import Advanced, HeldChat, LetGo, Obsolete
+from actors.chat.turn.work import HeldChat, LetGo, WorkAdvanced, WorkObsolete
 from actors.law.chat import ChatError
 from actors.law.ids import chat_name
 from actors.law.parts.deltas import ProviderFailure
@@ -27,7 +27,7 @@ from actors.law.store.ports import Applied, Fence, StaleFence
 from actors.law.store.retry import retry_store
 from runtime.log import emit
 
-Committed = Advanced | Obsolete | LetGo
+Committed = WorkAdvanced | WorkObsolete | LetGo
 
 
 async def commit(
@@ -46,7 +46,7 @@ async def commit(
     answer = await retry_store(held.stored.chat.id, "commit", write)
     if isinstance(answer, StaleFence):
         has_moved = answer.found.history_version != fence.history_version
-        return Obsolete(is_in_doubt=tries > 1 and has_moved)
+        return WorkObsolete(is_in_doubt=tries > 1 and has_moved)
     if isinstance(answer, ChatNotFound):
         return LetGo()
     assert isinstance(answer, Applied), (
@@ -54,7 +54,7 @@ async def commit(
     )
     if answer.chat.holder is None:
         return LetGo()
-    return Advanced(_after(held, answer, requests))
+    return WorkAdvanced(_after(held, answer, requests))
 
 
 async def end_turn(held: HeldChat, requests: Sequence[Request], deps: TurnDeps) -> Committed:
@@ -70,7 +70,7 @@ async def end_with_error(held: HeldChat, error: FinishError, deps: TurnDeps) -> 
 async def begin_attempt(held: HeldChat, deps: TurnDeps) -> Committed:
     """Count the attempt to come, unless the write that led here has done so."""
     if held.attempt_begun:
-        return Advanced(held)
+        return WorkAdvanced(held)
     return await commit(held, [RecordGenerationAttempt()], deps)
 
 

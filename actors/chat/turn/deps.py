@@ -6,10 +6,10 @@ from datetime import datetime
 from random import random
 
 from actors.chat.turn.ports import (
-    ON_REQUEST,
-    UNBOOKED,
-    UNMEASURED,
-    UNTITLED,
+    COMPACT_ON_REQUEST,
+    NO_BOOKS,
+    NO_TELEMETRY,
+    NO_TITLE_JOBS,
     Books,
     CallJournal,
     Compacting,
@@ -45,10 +45,10 @@ class TurnDeps:
     journal: CallJournal
     prices: Prices
     previews: Previews
-    titles: TitleJobs = UNTITLED
-    compacting: Compacting = ON_REQUEST
-    books: Books = UNBOOKED
-    telemetry: Telemetry = UNMEASURED
+    titles: TitleJobs = NO_TITLE_JOBS
+    compacting: Compacting = COMPACT_ON_REQUEST
+    books: Books = NO_BOOKS
+    telemetry: Telemetry = NO_TELEMETRY
     approving: ApprovalSettings = NO_APPROVALS
     limits: TurnLimits = TurnLimits()
     wall: Callable[[], datetime] = clock.wall  # by which the next attempt is told and waited for

@@ -35,12 +35,12 @@ from actors.chat.turn.ports import CompactionPlan, Model, OfferedTools, Toolset
 from actors.chat.turn.scribe import Scribe, book_due
 from actors.chat.turn.tool_batch import run_batch
 from actors.chat.turn.work import (
-    Advanced,
     AtStake,
     Attempt,
     HeldChat,
-    Obsolete,
     WholeStep,
+    WorkAdvanced,
+    WorkObsolete,
     without_attempt,
 )
 from actors.law.chat import Body, Chat, ChatError, Message, Role, StoredChat
@@ -85,11 +85,11 @@ async def generate(held: HeldChat, deps: TurnDeps, at_stake: AtStake) -> Committ
     actor sees by the count that the store answers and that something else is wrong.
     """
     counted = await count_attempt(held, deps)
-    if not isinstance(counted, Advanced):
+    if not isinstance(counted, WorkAdvanced):
         return counted
     known = await with_history(counted.held, deps)
     if known is None:
-        return Obsolete()
+        return WorkObsolete()
     chat, history = known.stored.chat, known.history or ()
     tools = await deps.tools.for_turn(chat, history)
     action = await _next(chat, history, tools.offered, deps)
@@ -198,7 +198,7 @@ async def _call_model(
 def _is_lost(committed: Committed) -> bool:
     """Tell whether an answer has not been written, so that its cost is noted nowhere. If that is in
     doubt, it counts as written."""
-    return isinstance(committed, Obsolete) and not committed.is_in_doubt
+    return isinstance(committed, WorkObsolete) and not committed.is_in_doubt
 
 
 async def _book_answer(attempt: Attempt, cost: Cost, deps: TurnDeps) -> None:
@@ -213,7 +213,7 @@ async def _make_room(
 ) -> Committed:
     """Sum up a conversation that the provider says is too long, in an attempt of its own."""
     counted = await count_attempt(without_attempt(held), deps)
-    if not isinstance(counted, Advanced):
+    if not isinstance(counted, WorkAdvanced):
         return counted
     return await _summarise(counted.held, tools, CompactionSource.AUTOMATIC, deps, at_stake)
 
@@ -241,7 +241,7 @@ async def _summarise(
     committed = await _commit_step(held, rows, tools.offered, deps, is_summary=True)
     if _is_lost(committed):
         await book_due(scribe.attempt, deps)
-    elif not isinstance(committed, Obsolete):
+    elif not isinstance(committed, WorkObsolete):
         deps.telemetry.compaction_ended(plan.model, "success")
     return committed
 

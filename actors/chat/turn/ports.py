@@ -74,14 +74,14 @@ class Compacting(Protocol):
         ...
 
 
-class OnRequest:
+class CompactOnRequest:
     """A compacting of chats only when a user asks for it, and then by the chat's own model."""
 
     async def plan_for(self, chat: Chat, model: Model) -> CompactionPlan:
         return CompactionPlan(model, 100, model.context_limit)
 
 
-ON_REQUEST = OnRequest()
+COMPACT_ON_REQUEST = CompactOnRequest()
 
 
 class TitleJobs(Protocol):
@@ -90,14 +90,14 @@ class TitleJobs(Protocol):
         ...
 
 
-class Untitled:
+class NoTitleJobs:
     """A port by which no chat is given another title."""
 
     def begin(self, chat: Chat, history: Sequence[Message], model: Model) -> None:
         pass
 
 
-UNTITLED = Untitled()
+NO_TITLE_JOBS = NoTitleJobs()
 
 
 class Prices(Protocol):
@@ -106,24 +106,24 @@ class Prices(Protocol):
         ...
 
 
-Side = Literal["title", "summary", "advice", "compaction", "answer"]
+CostPurpose = Literal["title", "summary", "advice", "compaction", "answer"]
 
 
 class Books(Protocol):
-    async def book(self, chat: ChatId, what: Side, costs: Sequence[Cost]) -> None:
+    async def book(self, chat: ChatId, what: CostPurpose, costs: Sequence[Cost]) -> None:
         """Note costs for a chat that become no message of it. What cannot be noted is logged, and
         nothing else depends on it."""
         ...
 
 
-class Unbooked:
+class NoBooks:
     """A port by which only messages are paid for."""
 
-    async def book(self, chat: ChatId, what: Side, costs: Sequence[Cost]) -> None:
+    async def book(self, chat: ChatId, what: CostPurpose, costs: Sequence[Cost]) -> None:
         pass
 
 
-UNBOOKED = Unbooked()
+NO_BOOKS = NoBooks()
 
 
 class Prompts(Protocol):
@@ -194,7 +194,7 @@ class OfferedTools:
         return {tool.tool.name: tool.server for tool in self.local if tool.server is not None}
 
 
-class Show(Protocol):
+class ShowPiece(Protocol):
     def __call__(self, role: Role, piece: Piece, *, alone: bool = False) -> object:
         """Show one piece to watchers; `alone` if nothing else is shown at the same moment."""
         ...
@@ -295,7 +295,7 @@ class Telemetry(Protocol):
         ...
 
 
-class Unmeasured:
+class NoTelemetry:
     """A telemetry that measures nothing."""
 
     def model_asked(self, model: Model, prompt: Prompt) -> None:
@@ -317,4 +317,4 @@ class Unmeasured:
         pass
 
 
-UNMEASURED = Unmeasured()
+NO_TELEMETRY = NoTelemetry()

@@ -23,7 +23,7 @@ import trio
 
 from actors.chat.turn.deps import TurnDeps
 from actors.chat.turn.next_action import NONE_DENIED, tools_by_name
-from actors.chat.turn.ports import JournalEntry, Show, ToolInvocation, ToolOutput, Toolset
+from actors.chat.turn.ports import JournalEntry, ShowPiece, ToolInvocation, ToolOutput, Toolset
 from actors.chat.turn.steps import EndedCall, cut_to, error_output, result_of, tool_rows, window_of
 from actors.chat.turn.work import AtStake, Attempt, WholeStep
 from actors.law.chat import Body, Chat, Message, Role
@@ -46,7 +46,7 @@ async def run_batch(
     deps: TurnDeps,
     at_stake: AtStake,
     *,
-    show: Show,
+    show: ShowPiece,
     denied: Mapping[str, str] = NONE_DENIED,
 ) -> tuple[Body, ...]:
     """Run the calls and return one message per call, in call order.
@@ -64,7 +64,7 @@ async def run_batch(
     return attempt.results
 
 
-def _keep(ended: Sequence[EndedCall], chat: Chat, attempt: Attempt, show: Show) -> None:
+def _keep(ended: Sequence[EndedCall], chat: Chat, attempt: Attempt, show: ShowPiece) -> None:
     """Note the results in the attempt, and show them."""
     attempt.results = tool_rows(ended, model_config_id=chat.last_model_config_id)
     for end in ended:

@@ -86,14 +86,14 @@ class AtStake:
 
 
 @dataclass(frozen=True, slots=True)
-class Advanced:
+class WorkAdvanced:
     """The work was committed, and this holds now."""
 
     held: HeldChat
 
 
 @dataclass(frozen=True, slots=True)
-class Obsolete:
+class WorkObsolete:
     """The fence no longer stood and nothing was written: look again."""
 
     # A try before this one was not answered, and the history has moved: that try may have moved it.
@@ -106,7 +106,7 @@ class LetGo:
 
 
 @dataclass(frozen=True, slots=True)
-class CutShort:
+class WorkCutShort:
     """The task was told to stop before it could commit."""
 
     cause: Cause
@@ -120,13 +120,13 @@ class WorkFailed:
 
 
 @dataclass(frozen=True, slots=True)
-class Poisoned:
+class WorkPoisoned:
     """An assertion failed on the way: the chat must not run again before an operator has looked."""
 
     error: Exception
 
 
-Outcome = Advanced | Obsolete | LetGo | CutShort | WorkFailed | Poisoned
+Outcome = WorkAdvanced | WorkObsolete | LetGo | WorkCutShort | WorkFailed | WorkPoisoned
 
 
 def without_attempt(held: HeldChat) -> HeldChat:

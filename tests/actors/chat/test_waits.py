@@ -7,7 +7,7 @@ import pytest
 import trio
 
 from actors.chat.api import drain, notify_changed
-from actors.chat.turn.work import HeldChat, LeaseTaken, LetGo, Obsolete
+from actors.chat.turn.work import HeldChat, LeaseTaken, LetGo, WorkObsolete
 from actors.chat.waits import await_client
 from actors.law.ids import Holder, RunnerId, WorkerId
 from actors.law.requests import Acquire, CompleteRequiresAction, DynamicResult, Interrupt
@@ -186,4 +186,6 @@ async def test_what_has_moved_is_not_ended(autojump_clock, moved):
     due = {"requires_action_deadline_at": NOW + timedelta(seconds=9)}
     state = ChatState.R0 if moved.pop("status", None) else ChatState.A0
 
-    assert Obsolete() == await awaited(a_chat(ChatState.A0, **due), a_chat(state, **due, **moved))
+    assert WorkObsolete() == await awaited(
+        a_chat(ChatState.A0, **due), a_chat(state, **due, **moved)
+    )

@@ -8,7 +8,7 @@ import trio
 from actors.chat.turn.deps import TurnDeps
 from actors.chat.turn.generation import generate
 from actors.chat.turn.ports import Model
-from actors.chat.turn.work import Advanced, AtStake, HeldChat
+from actors.chat.turn.work import AtStake, HeldChat, WorkAdvanced
 from actors.law.chat import Body, Role
 from actors.law.ids import ChatId, Holder, RunnerId, WorkerId
 from actors.law.parts.message import TextPart
@@ -66,7 +66,7 @@ async def first_turn(provider, shelf, background):
     began, held = trio.current_time(), HeldChat(applied.stored, attempt_begun=True)
     while store.chats[new.id].messages[-1].body.role is Role.USER:  # attempt after attempt
         advanced = await generate(held, world, AtStake())
-        held = advanced.held if isinstance(advanced, Advanced) else held
+        held = advanced.held if isinstance(advanced, WorkAdvanced) else held
     return trio.current_time() - began
 
 

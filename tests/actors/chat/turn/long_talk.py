@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 
 import trio
 
-from actors.chat.turn.ports import CompactionPlan, Model, ToolOutput, Unmeasured
+from actors.chat.turn.ports import CompactionPlan, Model, NoTelemetry, ToolOutput
 from actors.law.failures import wording
 from actors.law.parts.deltas import (
     AnswerFailed,
@@ -78,7 +78,7 @@ class Plan:
         return CompactionPlan(self.by or model, self.threshold, self.limit)
 
 
-class Counted(Unmeasured):
+class Counted(NoTelemetry):
     """The port Telemetry: how summaries ended."""
 
     def __init__(self):

@@ -6,7 +6,7 @@ import pytest
 import trio
 
 from actors.chat.turn.commits import begin_attempt, commit, end_turn, end_with_error
-from actors.chat.turn.work import Advanced, HeldChat, LetGo, Obsolete
+from actors.chat.turn.work import HeldChat, LetGo, WorkAdvanced, WorkObsolete
 from actors.law.chat import ChatError
 from actors.law.requests import (
     CommitStep,
@@ -43,15 +43,15 @@ async def test_a_write_of_an_attempt_stands_only_while_the_attempt_does(autojump
     before = len(stage.rows)
     other = await commit(held, [SAY], world)
 
-    assert isinstance(late, Obsolete)
+    assert isinstance(late, WorkObsolete)
     assert 1 == before
-    assert isinstance(other, Advanced)
+    assert isinstance(other, WorkAdvanced)
 
 
 async def test_the_turn_of_an_attempt_that_is_over_is_not_ended(autojump_clock):
     held, world, stage = await held_in_a_store(RecordGenerationAttempt())
 
-    assert isinstance(await end_turn(held, (), world), Obsolete)
+    assert isinstance(await end_turn(held, (), world), WorkObsolete)
     assert "running" == stage.status
 
 
@@ -60,7 +60,7 @@ async def test_the_queue_may_move_under_a_write(autojump_clock):
 
     ended = await end_turn(held, [SAY], world)
 
-    assert isinstance(ended, Advanced)
+    assert isinstance(ended, WorkAdvanced)
     assert ["hello", "so", "and?"] == [row.parts[0].text for row in stage.rows]
     assert [m.body for m in ended.held.history] == stage.rows
     assert not ended.held.attempt_begun

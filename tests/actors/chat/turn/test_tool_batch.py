@@ -8,7 +8,7 @@ import trio
 
 from actors.chat.turn.deps import TurnDeps
 from actors.chat.turn.next_action import NONE_DENIED
-from actors.chat.turn.ports import JournalEntry, ToolOutput, Unmeasured
+from actors.chat.turn.ports import JournalEntry, NoTelemetry, ToolOutput
 from actors.chat.turn.tool_batch import MAY_HAVE_RUN, run_batch
 from actors.chat.turn.work import AtStake, Attempt
 from actors.law.chat import Role
@@ -28,7 +28,7 @@ CHAT = a_chat(last_model_config_id=FAST).chat
 IMAGE = FilePart("image/png", data="aGk=")
 
 
-class Told(Unmeasured):
+class Told(NoTelemetry):
     """The port Telemetry: what was told of tools."""
 
     def __init__(self):
