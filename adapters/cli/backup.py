@@ -223,7 +223,7 @@ async def _fill(database: Database, archive: Archive) -> None:
 
 @contextmanager
 def _key_in_place(config: Config, archive: Archive, *, without_key: bool) -> Iterator[None]:
-    """See to it that the key that opens the backup's secrets is here, if need be out of the backup.
+    """Put the key that opens the backup's secrets in its place, if it is not there yet.
 
     If the block fails, a key that was written for it is removed again.
     """

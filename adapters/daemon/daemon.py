@@ -73,9 +73,7 @@ class DaemonShutdown:
     """The end of the daemon, triggered once; it cuts a start short, but not chats that run."""
 
     def __init__(self) -> None:
-        self.start = (
-            CausedScope()
-        )  # also holds all that comes after the start, and is then not cancelled any more
+        self.start = CausedScope()  # holds all that comes after the start as well
         self.cause: StopSignal | None = None
         self.triggered = trio.Event()
         self.is_started = False

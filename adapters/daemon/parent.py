@@ -36,10 +36,10 @@ from runtime.restart import Again, Restart, what_next
 RESTART = Restart()  # five times a minute; at more, all are stopped
 SILENCE_SECONDS = 30.0  # without a beat are a silence
 SILENCES_MAX = 2  # in a row; after one alone, this process may have slept itself
-STOP_SECONDS = 75.0  # beside the drain: for what is written and closed after it; then SIGKILL
+STOP_SECONDS = 75.0  # beside the drain: for all that is written and closed after it; then SIGKILL
 KILL_SECONDS = 5.0  # for a killed process to be gone
 TOLD_EARLY = (-signal.SIGTERM, -signal.SIGINT)
-ECHO_SECONDS = 1.0  # the same signal so soon after the first is the first
+ECHO_SECONDS = 1.0  # the same signal so soon after the first counts as the first
 
 DEALT_OUT = sys.platform == "linux"
 
@@ -57,10 +57,10 @@ class ChildProcess:
 
     number: int
     sockets: Sequence[socket.socket]
-    process: trio.Process | None = None  # of the last life; None if it could not begin
-    ready: trio.Event = field(default_factory=trio.Event)  # it was so once
-    is_up: bool = False  # in this life
-    code: int = 0  # of the last life
+    process: trio.Process | None = None  # of the last start; None if it could not be started
+    ready: trio.Event = field(default_factory=trio.Event)  # set once it has been ready
+    is_up: bool = False  # since its last start
+    code: int = 0  # of its last end
 
     @property
     def last_words(self) -> str:
@@ -80,6 +80,8 @@ class ChildProcess:
 
 
 class ParentProcess:
+    """The parent: starts the processes, restarts them, passes on signals, and ends with them."""
+
     def __init__(
         self,
         command: Sequence[str],
@@ -99,7 +101,7 @@ class ParentProcess:
         self._stop = trio.Event()
         self._failed = ""
         self._told = 0  # the signal that stops all
-        self._being_made = 0  # processes
+        self._being_made = 0  # processes that are being started
         self._keeping: trio.Nursery
 
     async def run(self) -> None:
@@ -259,7 +261,7 @@ class ParentProcess:
                     env={**os.environ, VARIABLE: str(member)},
                     pass_fds=member.descriptors,
                     stdin=subprocess.DEVNULL,
-                    process_group=0,  # what a terminal tells its group we pass on ourselves, once
+                    process_group=0,  # a terminal signals a whole group; we pass it on, once
                 )
                 undone.pop_all()
                 theirs.close()
@@ -278,7 +280,7 @@ class ParentProcess:
             with trio.move_on_after(SILENCE_SECONDS):
                 heard = await line.receive_some()
             silences = 0 if heard else silences + 1
-            if heard == b"":  # it is ending, and may take a while over it
+            if heard == b"":  # it is ending, which may take a while
                 await trio.sleep(SILENCES_MAX * SILENCE_SECONDS)
                 break
             if heard and READY in heard:

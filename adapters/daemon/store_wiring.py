@@ -31,9 +31,7 @@ from runtime.restart import Restart
 OWN_CONNECTIONS = WRITERS + 2
 POOL_DRAIN_SECONDS = 5.0  # for connections in use; then their statements are cut off
 FLUSH_SECONDS = 2.0  # for the last hints; then other processes find out by polling
-ONCE = Restart(
-    times=0
-)  # a part that cannot be restarted takes the process down; other processes go on
+ONCE = Restart(times=0)  # a part that cannot be restarted ends the process; others go on
 FORGET_SECONDS = 3600.0  # between two looks at what is old in the database
 
 

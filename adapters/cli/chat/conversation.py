@@ -1,4 +1,4 @@
-"""The conversation: the user's lines are sent and the answers screen, until the user leaves.
+"""The conversation: the user's lines are sent and the answers shown, until the user leaves.
 
 Ctrl-C interrupts a turn that runs, and the chat goes on; at the prompt it leaves, as the end of the
 input does. The daemon keeps the chat, which can be gone on with by its id.
@@ -24,9 +24,9 @@ from promptcorner_client.transcript import Transcript
 from promptcorner_client.wire import Chat
 
 TICK_SECONDS = 0.1
-HISTORY_SHOWN = 20  # messages of a chat that is gone on with; older ones are not screen
+HISTORY_SHOWN = 20  # messages of a chat that is gone on with; older ones are not shown
 LEAVING = frozenset({"/quit", "/exit"})
-INTERRUPTED = 130  # as a shell has it
+INTERRUPTED = 130  # the exit code that a shell has for ctrl-C
 COMMANDS = "/edit TEXT replaces your last message · /compact · /cost · /title TEXT · /quit"
 
 
@@ -67,7 +67,7 @@ class TerminalChat:
         self._request = request
         self._console = console
         self._chat: Chat | None = None
-        self._last_id = 0  # of the messages that have been screen
+        self._last_id = 0  # of the messages that have been shown
         self._approvals = ApprovalPrompter(client, console, request.approve)
         self._has_left = False
         self.went_well = True
