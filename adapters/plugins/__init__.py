@@ -8,6 +8,7 @@ For other rooms:
 
 Inside:
     loading    finds and imports the distributions that bring them
+    calls      the calls into such a thread, and what is counted of them
     loop       the thread in which the code of one of them runs, and calls into it
     streams    the output of a plugin's generator, in batches
 """

@@ -8,7 +8,8 @@ from adapters.http.origins import Network, is_trusted
 from adapters.http.refusals import HttpError
 from adapters.http.requests import HttpRequest
 from adapters.people.auth.callers import IdentifiedUser, Identify
-from adapters.plugins.loop import PluginFault, PluginLoop
+from adapters.plugins.calls import PluginFault
+from adapters.plugins.loop import PluginLoop
 from adapters.plugins.plugins import Plugins
 from promptcorner.ext import Identity, IdentityRequest, IdentitySource
 from runtime.scope import CausedScope

@@ -8,23 +8,29 @@ when it is cancelled goes on beside everything else until the process ends, and 
 import sys
 import threading
 import time
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections import deque
+from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager, suppress
-from dataclasses import dataclass
-from enum import Enum
 from functools import partial
 from types import FrameType
-from typing import Annotated, Any, ClassVar
+from typing import Any
 
 import outcome
 import trio
 
+from adapters.plugins.calls import (
+    NotWanted,
+    PluginAway,
+    PluginCall,
+    PluginFault,
+    PluginState,
+    PluginStatistics,
+    Work,
+)
 from adapters.settings import names
 from runtime.clock import now
-from runtime.ends import Cause
 from runtime.log import emit
 from runtime.scope import CausedScope
-from runtime.statistics import CounterMetric, GaugeMetric
 from runtime.threads import ThreadLimits, read
 
 LOAD_SECONDS = 30.0  # for importing it; then it is not loaded
@@ -33,81 +39,10 @@ CANCEL_GRACE_SECONDS = 1.0  # for a cancelled call to end; then nobody waits for
 BLOCKED_SECONDS = 1.0  # without a turn of its loop; then the log says where its code is
 BLOCKED_SECONDS_MAX = 10.0  # then its calls end with a fault, and no more are begun till it turns
 LEAVE_SECONDS = 2.0  # for its thread to end when the daemon does; then it is left behind
+TASKS_MAX = 10_000  # in its loop, left ones included; then it is asked nothing until there are less
+FAILURES_LOGGED_MAX = 10  # of its calls, in FAILURES_LOGGED_SECONDS; the others are only counted
+FAILURES_LOGGED_SECONDS = 10.0
 ENDINGS = ThreadLimits("plugin_ends", 8)  # threads that wait for those of plugins to end
-
-Work = Callable[[], Awaitable[Any]]
-
-
-class PluginFault(Exception):
-    """A plugin did not do what it was asked. The text says so to users and models."""
-
-
-class PluginAway(PluginFault):
-    """A plugin is not there, or has too much to do. It may be asked again later."""
-
-
-class PluginState(Enum):
-    """The value is how people see it."""
-
-    LOADING = "loading"
-    RUNNING = "running"
-    FAILED = "not loaded"
-    BLOCKED = "blocked"  # for so long that nothing is asked of it
-    ENDED = "ended"
-
-
-@dataclass(frozen=True, slots=True)
-class NotWanted(Cause):
-    """The caller of a plugin does not wait for the result any more."""
-
-
-@dataclass(frozen=True, slots=True)
-class PluginStatistics:
-    """One plugin, and what became of what was asked of it."""
-
-    family: ClassVar = "plugin"
-
-    version: str
-    state: str
-    why: str  # it does not run
-    brings: str
-    running: Annotated[bool, GaugeMetric("1 while the plugin is loaded and asked.")]
-    blocked: Annotated[
-        bool, GaugeMetric("1 while its code keeps its event loop from turning.", name="blocked_now")
-    ]
-    calls: Annotated[
-        int, GaugeMetric("Calls that run, lingering ones included.", name="calls_running")
-    ]
-    lingering: Annotated[int, GaugeMetric("Calls that were cancelled and have not ended.")]
-    calls_count: Annotated[int, CounterMetric("Calls that were begun.")]
-    failed_count: Annotated[int, CounterMetric("Calls that ended with a fault of the plugin.")]
-    refused_count: Annotated[int, CounterMetric("Calls that were refused: too many ran.")]
-    blocked_count: Annotated[int, CounterMetric("Times that it blocked its event loop.")]
-    lingered_count: Annotated[int, CounterMetric("Cancelled calls that did not end in time.")]
-
-
-class PluginCall:
-    """One piece of work in the plugin's loop."""
-
-    __slots__ = ("ended", "is_left", "outcome", "scope", "shelter", "when_ended", "work")
-
-    def __init__(self, work: Work, when_ended: Callable[[], None]) -> None:
-        self.work = work
-        self.when_ended = when_ended  # called in the daemon's loop
-        # Of the plugin's loop. Code that swallows its cancellation would get it again at every
-        # await, and loop without a pause: so the inner scope shelters it in the end.
-        self.scope, self.shelter = CausedScope(), CausedScope()
-        self.ended = trio.Event()  # of the daemon's loop
-        self.outcome: outcome.Outcome[Any] | None = None
-        self.is_left = False  # nobody waits for it any more
-
-    def result(self) -> Any:
-        assert self.outcome is not None, "a call that has ended has an outcome"
-        if isinstance(self.outcome, outcome.Error):
-            error = self.outcome.error
-            if not isinstance(error, Exception):  # SystemExit, for instance, is not for us
-                raise PluginFault(f"its code raised {type(error).__name__}")
-        return self.outcome.unwrap()
 
 
 def _nothing() -> None:
@@ -134,6 +69,8 @@ class PluginLoop:
         self._pinged_at: float | None = None
         self._is_blocked = False
         self._cpu_seconds = 0.0
+        self._tasks = self._own_tasks = self._leak_said = 0
+        self._logged_at: deque[float] = deque(maxlen=FAILURES_LOGGED_MAX)
         self._calls_count = self._failed_count = self._refused_count = 0
         self._blocked_count = self._lingered_count = 0
 
@@ -218,6 +155,9 @@ class PluginLoop:
         if len(self._calls) >= CALLS_MAX:
             self._refused_count += 1
             raise PluginAway(f"it is busy: {CALLS_MAX} of its calls run already")
+        if self._tasks > TASKS_MAX:
+            self._refused_count += 1
+            raise PluginAway(f"it is busy: {self._tasks} tasks run in its event loop")
         call = PluginCall(work, when_ended)
         self._calls.add(call)
         self._calls_count += 1
@@ -233,6 +173,7 @@ class PluginLoop:
             running=self.state is PluginState.RUNNING,
             blocked=self._is_blocked,
             calls=len(self._calls),
+            tasks=max(0, self._tasks - self._own_tasks),
             lingering=sum(call.is_left for call in self._calls),
             calls_count=self._calls_count,
             failed_count=self._failed_count,
@@ -254,6 +195,10 @@ class PluginLoop:
     def note_failure(self, error: Exception, **about: str) -> None:
         """Count and log a call that ended with a fault; `about` says what was called, for whom."""
         self._failed_count += 1
+        is_full = len(self._logged_at) == FAILURES_LOGGED_MAX
+        if is_full and now() < self._logged_at[0] + FAILURES_LOGGED_SECONDS:
+            return
+        self._logged_at.append(now())
         emit("plugin.call_failed", "error", plugin=self.name, **about, error=error)
 
     # watching
@@ -277,7 +222,7 @@ class PluginLoop:
         if self._pinged_at is None:
             self._is_blocked = False
             self._pinged_at = now()
-            self._post(partial(self._tell_home, self._note_turn))
+            self._post(self._turn)
         elif silent > BLOCKED_SECONDS and not self._is_blocked:
             self._is_blocked = True
             self._note_blocked(silent, self.place())
@@ -319,7 +264,13 @@ class PluginLoop:
             at=place,
         )
 
-    def _note_turn(self) -> None:
+    def _note_turn(self, tasks: int) -> None:
+        self._tasks = tasks
+        is_used = any(not call.is_left for call in self._calls)  # they may have tasks of their own
+        left = 0 if is_used else tasks - self._own_tasks - len(self._calls)
+        if left > 2 * self._leak_said:  # said again when there are twice as many
+            self._leak_said = left
+            emit("plugin.leaks", "warning", plugin=self.name, version=self.version, tasks=left)
         if self._is_blocked and self._pinged_at is not None:
             seconds = round(now() - self._pinged_at, 1)
             emit("plugin.unblocked", "info", plugin=self.name, seconds=seconds)
@@ -347,8 +298,14 @@ class PluginLoop:
         loaded = outcome.capture(work)
         async with trio.open_nursery() as nursery:
             self._there, self._nursery = trio.lowlevel.current_trio_token(), nursery
+            self._own_tasks = trio.lowlevel.current_statistics().tasks_living
             self._tell_home(partial(self._note_loaded, loaded))
             await trio.sleep_forever()
+
+    def _turn(self) -> None:
+        """Answer the watch: the loop turns, and so many tasks are in it."""
+        tasks = trio.lowlevel.current_statistics().tasks_living
+        self._tell_home(partial(self._note_turn, tasks))
 
     def _start(self, call: PluginCall) -> None:
         assert self._nursery is not None, "calls are begun once it is loaded"

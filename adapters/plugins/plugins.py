@@ -13,6 +13,7 @@ from importlib.metadata import Distribution
 
 import trio
 
+from adapters.plugins.calls import PluginFault, PluginStatistics
 from adapters.plugins.loading import (
     CannotLoad,
     PluginParts,
@@ -22,12 +23,7 @@ from adapters.plugins.loading import (
     load,
     modules_of,
 )
-from adapters.plugins.loop import (
-    LEAVE_SECONDS,
-    PluginFault,
-    PluginLoop,
-    PluginStatistics,
-)
+from adapters.plugins.loop import LEAVE_SECONDS, PluginLoop
 from runtime.children import Child, open_children
 from runtime.clock import now
 from runtime.restart import Restart

@@ -25,7 +25,8 @@ from adapters.models.provider_config import (
     named_model,
     named_provider,
 )
-from adapters.plugins.loop import PluginAway, PluginFault, PluginLoop
+from adapters.plugins.calls import PluginAway, PluginFault
+from adapters.plugins.loop import PluginLoop
 from adapters.plugins.plugins import Plugins
 from adapters.plugins.streams import open_stream
 from promptcorner.ext import ModelProvider, ProviderError

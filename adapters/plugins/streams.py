@@ -10,7 +10,8 @@ from typing import Generic, TypeVar
 
 import trio
 
-from adapters.plugins.loop import PluginCall, PluginLoop
+from adapters.plugins.calls import PluginCall
+from adapters.plugins.loop import PluginLoop
 
 WAITING_MAX = 512  # that were said and not taken; then the generator waits
 IN_A_ROW_MAX = 64  # of a generator that never waits; then other calls of its plugin run

@@ -12,7 +12,8 @@ from actors.law.parts.json_text import is_json
 from actors.law.parts.message import JsonText
 from actors.law.parts.prompt import ToolDefinition
 from actors.tools.gating import kind_of, may_use_plugin_tool
-from adapters.plugins.loop import PluginFault, PluginLoop
+from adapters.plugins.calls import PluginFault
+from adapters.plugins.loop import PluginLoop
 from adapters.plugins.plugins import Plugins
 from promptcorner.ext.tools import RESULT_BYTES_MAX, CallResult, PluginTool, ToolContext
 

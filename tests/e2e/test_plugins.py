@@ -245,7 +245,7 @@ async def test_a_plugin_at_fault_harms_nothing_but_its_own_calls(home, settings)
     }
     assert {"broken", "nowhere"} == set(failed)
     assert "No module named 'a_module_that_is_not_there'" in failed["broken"]
-    assert {"plugin.lingers", "plugin.call_failed", "plugin.unblocked"} <= events
+    assert {"plugin.lingers", "plugin.call_failed", "plugin.unblocked", "plugin.leaks"} <= events
     assert "faulty" == blocked["plugin"]
     assert blocked["at"].startswith("in block (")
     assert 'promptcorner_plugin_blocked_total{plugin="faulty"} 1.0' in metrics

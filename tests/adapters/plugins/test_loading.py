@@ -1,6 +1,7 @@
 """What is loaded of a distribution, and in which words it is refused."""
 
 import re
+import subprocess
 import sys
 
 import pytest
@@ -70,6 +71,14 @@ async def test_nothing_of_a_plugin_is_imported_that_is_not_named(install):
 async def test_without_names_there_are_no_threads_and_no_plugins():
     async with open_plugins([]) as plugins:
         assert {} == plugins.statistics()
+
+
+def test_a_daemon_without_plugins_loads_no_pydantic():
+    code = "import adapters.daemon.daemon, sys; print('pydantic' in sys.modules)"
+
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+
+    assert "False" == done.stdout.strip()
 
 
 BAD = [

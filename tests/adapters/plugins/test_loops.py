@@ -6,7 +6,7 @@ import pytest
 import trio
 
 from adapters.plugins import loop as loops
-from adapters.plugins.loop import PluginFault
+from adapters.plugins.calls import PluginFault
 from adapters.plugins.plugins import open_plugins
 from adapters.plugins.streams import open_stream
 from promptcorner.ext.testing import CONTEXT
@@ -50,6 +50,11 @@ async def block(seconds: float) -> str:
     return "done"
 
 @ext.tool
+async def strew() -> None:
+    "Leave a task behind."
+    trio.lowlevel.spawn_system_task(trio.sleep_forever)
+
+@ext.tool
 async def spin() -> None:
     "Compute for ever."
     while not stop:
@@ -86,7 +91,7 @@ class Numbers(ext.ModelProvider):
     def stream(self, prompt):
         return {"many": many, "endless": endless, "stubborn": stubborn, "broken": broken}[prompt]()
 
-every = [echo, crash, hang, swallow, block, spin, hold]
+every = [echo, crash, hang, swallow, block, strew, spin, hold]
 """
 
 
@@ -261,6 +266,25 @@ async def test_too_many_calls_are_refused_with_a_sentence(plugin, bounds):
         together.cancel_scope.cancel()
 
     assert 1 == plugin.loop.statistics().refused_count
+
+
+async def test_tasks_that_are_left_behind_are_said_and_bounded(plugin, bounds, entries):
+    bounds(TASKS_MAX=20)
+    for _ in range(30):
+        await called(plugin, "strew")
+    await until(lambda: plugin.loop.statistics().tasks == 30)
+
+    with pytest.raises(PluginFault, match=r"it is busy: \d+ tasks run in its event loop"):
+        await called(plugin, "echo", '{"text": "a"}')
+    assert 30 == entries.of("plugin.leaks")[-1]["tasks"]
+
+
+async def test_of_many_failures_the_first_are_logged_and_all_are_counted(plugin, entries):
+    for _ in range(25):
+        plugin.loop.note_failure(KeyError("why"), tool="crash")
+
+    assert 10 == len(entries.of("plugin.call_failed"))
+    assert 25 == plugin.loop.statistics().failed_count
 
 
 # streams
