@@ -86,7 +86,7 @@ def _json(value: object) -> JsonText:
 class Surroundings:
     """Everything was said by one provider, and nothing more is told."""
 
-    async def standing(self, chat: object) -> TurnContext:
+    async def turn_context(self, chat: object) -> TurnContext:
         return TurnContext((), lambda _: "me")
 
 

@@ -252,7 +252,7 @@ async def open_catalogue(
         ProcessFacts.of_environment(basis.models, config.environ, wall()),
         vault=basis.vault,
         client=client,
-        stage=stage,
+        rehearsal=stage,
         byok=config.user_keys,
     )
     async with open_children("catalogue", capacity=1) as children:

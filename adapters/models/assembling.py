@@ -68,17 +68,17 @@ class ProcessFacts:
 Unseal = Callable[[bytes, str], str | Exception]
 
 
-def assemble(stored: StoredCatalogue, around: ProcessFacts, opened: Unseal) -> CatalogueSnapshot:
+def assemble(stored: StoredCatalogue, facts: ProcessFacts, opened: Unseal) -> CatalogueSnapshot:
     """Return the snapshot of what is stored and what the environment offers.
 
     `opened` opens what is sealed, or says why not.
     """
-    providers = [_stored(each, around, opened) for each in stored.providers]
-    offered = [_offered(each, around) for each in around.offered]
+    providers = [_stored(each, facts, opened) for each in stored.providers]
+    offered = [_offered(each, facts) for each in facts.offered]
     providers += {model.provider.id: model.provider for model in offered if model.provider}.values()
     is_rehearsing = not providers
     if is_rehearsing:
-        offered = [_rehearsal(around.since)]
+        offered = [_rehearsal(facts.since)]
         providers = [model.provider for model in offered if model.provider]
     by_id = {provider.id: provider for provider in providers}
     rows = [_listed(row, by_id.get(row.provider_id)) for row in stored.models]
@@ -108,7 +108,7 @@ def _default(rows: Sequence[ListedModel], offered: Sequence[ListedModel]) -> Lis
 # providers of the environment
 
 
-def _offered(model: ModelConfig, around: ProcessFacts) -> ListedModel:
+def _offered(model: ModelConfig, facts: ProcessFacts) -> ListedModel:
     config = model.provider
     provider = ListedProvider(
         config.id,
@@ -120,8 +120,8 @@ def _offered(model: ModelConfig, around: ProcessFacts) -> ListedModel:
         base_url=config.base_url or "",
         source=ModelSource.ENVIRONMENT,
         config=config,
-        created_at=around.since,
-        updated_at=around.since,
+        created_at=facts.since,
+        updated_at=facts.since,
         variable=config.variable,
     )
     listed = _virtual(model.id, provider, model.model, model.model, ModelSource.ENVIRONMENT)
@@ -176,14 +176,14 @@ def _virtual(
 # providers of the database
 
 
-def _stored(row: StoredProvider, around: ProcessFacts, opened: Unseal) -> ListedProvider:
+def _stored(row: StoredProvider, facts: ProcessFacts, opened: Unseal) -> ListedProvider:
     key, fault = "", ""
     if row.keys:
         first = row.keys[0]
         key, fault = _text(opened(first.sealed, key_subject(row.id, first.id)))
     config = ProviderConfig(row.id, row.type, row.name, key, row.base_url or None)
     if config.vendor.login is Login.AWS and not fault:
-        config, fault = _bedrock(config, row, around=around, opened=opened)
+        config, fault = _bedrock(config, row, facts=facts, opened=opened)
     return ListedProvider(
         row.id,
         row.type,
@@ -204,13 +204,13 @@ def _stored(row: StoredProvider, around: ProcessFacts, opened: Unseal) -> Listed
 
 
 def _bedrock(
-    config: ProviderConfig, row: StoredProvider, *, around: ProcessFacts, opened: Unseal
+    config: ProviderConfig, row: StoredProvider, *, facts: ProcessFacts, opened: Unseal
 ) -> tuple[ProviderConfig, str]:
     """Return the configuration with the keys of the settings, else with those of the machine."""
     settings = msgspec.json.decode(row.settings) if row.settings else {}
     region = settings.get("region") or DEFAULT_REGION
     if row.sealed_settings is None:
-        return replace(config, credentials=around.ambient, region=region), ""
+        return replace(config, credentials=facts.ambient, region=region), ""
     text, fault = _text(opened(row.sealed_settings, settings_subject(row.id)))
     secrets = msgspec.json.decode(text, type=BedrockSecrets) if text else BedrockSecrets()
     keys = AwsKeys(secrets.access_key, secrets.access_key_secret, None) if text else None

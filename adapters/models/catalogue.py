@@ -52,7 +52,7 @@ from runtime.log import emit
 KEEP_SECONDS = 10.0  # then it is read again, in case news of a change got lost
 KEEP_OWN_SECONDS = 60.0  # the same for users; longer, because there are many and each is read alone
 USERS_MAX = 65_536  # users that are kept; the one unused for longest is dropped
-VAIN_MAX = 1_024  # unknown ids that are remembered; with more of them all are sought anew
+UNKNOWN_MAX = 1_024  # ids without a model that are remembered; with more, all are sought anew
 
 _ALL = "all"
 
@@ -74,31 +74,31 @@ class Catalogue:
     def __init__(
         self,
         reading: CatalogueReader,
-        around: ProcessFacts,
+        facts: ProcessFacts,
         *,
         vault: Vault,
         client: HttpClient,
-        stage: RehearsalHost,
+        rehearsal: RehearsalHost,
         byok: bool = True,
     ) -> None:
         self.byok = byok  # whether users may bring keys of their own
         self._reading = reading
-        self._around = around
+        self._facts = facts
         self._vault = vault
-        self._stage = stage
-        self._making = ModelCache(client)
+        self._rehearsal = rehearsal
+        self._models = ModelCache(client)
         self._all: Cache[str, CatalogueSnapshot] = Cache(
             self._read, keep_seconds=KEEP_SECONDS, max_entries=1
         )
         self._own: Cache[UserId, UserCatalogue] = Cache(
             self._read_own, keep_seconds=KEEP_OWN_SECONDS, max_entries=USERS_MAX
         )
-        self._vain: set[ModelConfigId] = set()
+        self._unknown: set[ModelConfigId] = set()
 
     @property
     def offers(self) -> bool:
         """Return whether the environment offers a model, so that there is a default in any case."""
-        return bool(self._around.offered)
+        return bool(self._facts.offered)
 
     @contextmanager
     def follow(self, bus: Bus) -> Iterator[None]:
@@ -128,7 +128,7 @@ class Catalogue:
         The models that the environment offers are stored, because messages will name them. Keys
         that cannot be opened are logged.
         """
-        offered = [(model.id, model.provider.id, str(model)) for model in self._around.offered]
+        offered = [(model.id, model.provider.id, str(model)) for model in self._facts.offered]
         if offered:
             await self._reading.remember_offered(offered)
         for provider in (await self.snapshot()).providers.values():
@@ -146,13 +146,13 @@ class Catalogue:
     async def _snapshot_with(self, *ids: ModelConfigId | None) -> CatalogueSnapshot:
         """Return the snapshot, read again if one of these is unknown and was not sought before."""
         snapshot = await self.snapshot()
-        missing = {id for id in ids if id is not None and id not in snapshot.known} - self._vain
+        missing = {id for id in ids if id is not None and id not in snapshot.known} - self._unknown
         if missing:
             self._all.drop(_ALL)
             snapshot = await self.snapshot()
-            if len(self._vain) >= VAIN_MAX:
-                self._vain.clear()
-            self._vain |= missing - snapshot.known.keys()
+            if len(self._unknown) >= UNKNOWN_MAX:
+                self._unknown.clear()
+            self._unknown |= missing - snapshot.known.keys()
         return snapshot
 
     # for new messages
@@ -225,7 +225,7 @@ class Catalogue:
             detail = remedies_of(snapshot, own, model, byok=self.byok)
             return ChatError(_sentence(model.why), model.kind, label, detail=_sentence(detail))
         if model.source is ModelSource.REHEARSAL:
-            await self._stage.open()
+            await self._rehearsal.open()
         return self._ready(model, own, chat.last_reasoning_effort)
 
     def for_titles(self, chat: Chat, model: Model) -> Model:
@@ -258,11 +258,11 @@ class Catalogue:
         return self._ready(found, own, override.effort)
 
     def forget(self) -> None:
-        self._vain.clear()
+        self._unknown.clear()
         self._all.drop(_ALL)
 
     async def _read(self, _: str) -> CatalogueSnapshot:
-        return assemble(await self._reading.everything(), self._around, self._opened)
+        return assemble(await self._reading.everything(), self._facts, self._opened)
 
     async def _read_own(self, user: UserId) -> UserCatalogue:
         stored = await self._reading.own(user)
@@ -285,8 +285,10 @@ class Catalogue:
         assert model.provider is not None, "only a model that can be used is made ready"
         config = with_user_key(model, own.keys.get(model.provider.id) if self.byok else None)
         if model.source is ModelSource.REHEARSAL:
-            config = replace(config, provider=replace(config.provider, base_url=self._stage.url))
-        made = self._making.model(config)
+            config = replace(
+                config, provider=replace(config.provider, base_url=self._rehearsal.url)
+            )
+        made = self._models.model(config)
         settings = with_effort(config, effort)
         return made if settings is made.settings else replace(made, settings=settings)
 

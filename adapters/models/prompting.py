@@ -54,7 +54,7 @@ class TurnContext:
 class TurnContexts(Protocol):
     """A source of the facts that hold for a chat's turn."""
 
-    async def standing(self, chat: Chat) -> TurnContext: ...
+    async def turn_context(self, chat: Chat) -> TurnContext: ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,10 +71,10 @@ class PromptingStatistics:
 class Prompting:
     """The maker of prompts; implements `actors.chat.turn.ports.Prompts`."""
 
-    def __init__(self, around: TurnContexts, files: PromptFileReader) -> None:
-        self._around = around
+    def __init__(self, contexts: TurnContexts, files: PromptFileReader) -> None:
+        self._contexts = contexts
         self._files = files
-        self._known = PromptCache(KEPT_BYTES_MAX)
+        self._cache = PromptCache(KEPT_BYTES_MAX)
 
     async def prompt_for(
         self, chat: Chat, history: Sequence[Message], model: Model, tools: Sequence[ToolDefinition]
@@ -83,13 +83,13 @@ class Prompting:
         wanted = referenced_files(users)
         files = await self._files.read(wanted) if wanted else {}
         target = Target(model.vendor, model.identity, model.rules)
-        standing = await self._around.standing(chat)
+        context = await self._contexts.turn_context(chat)
         whom = (target.provider, target.identity)
-        known = self._known.pop(chat.id, whom)
+        known = self._cache.pop(chat.id, whom)
         made = project(
-            history, target=target, identity_of=standing.identity_of, files=files, known=known
+            history, target=target, identity_of=context.identity_of, files=files, known=known
         )
-        self._known.put(chat.id, whom, known)
+        self._cache.put(chat.id, whom, known)
         if isinstance(made, ProviderFailure):
             return ChatError(made.message, made.kind.value, made.provider, detail=made.detail)
         if made.removed:
@@ -97,7 +97,7 @@ class Prompting:
         return Prompt(
             model.name,
             made.messages,
-            system=(*made.system, *standing.words),
+            system=(*made.system, *context.words),
             tools=tuple(tools),
             provider_tools=model.provider_tools if may_search(chat) else (),
             settings=model.settings,
@@ -105,10 +105,10 @@ class Prompting:
         )
 
     def forget(self, chat: ChatId) -> None:
-        self._known.forget(chat)
+        self._cache.forget(chat)
 
     def statistics(self) -> PromptingStatistics:
-        return self._known.statistics()
+        return self._cache.statistics()
 
 
 Whom = tuple[str, str | None]  # the provider that a chat asks, and which instance of it

@@ -58,7 +58,7 @@ class TurnWords:
         self._advised = advised
         self._plans = plans
 
-    async def standing(self, chat: Chat) -> TurnContext:
+    async def turn_context(self, chat: Chat) -> TurnContext:
         contents = await self._catalogue.snapshot()
         own = await self._catalogue.own(chat.owner_id)
         words = [*family_instructions(chat)]

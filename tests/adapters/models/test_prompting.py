@@ -54,7 +54,7 @@ class Surroundings:
     def __init__(self, *words):
         self.words = words
 
-    async def standing(self, chat):
+    async def turn_context(self, chat):
         await trio.lowlevel.checkpoint()
         return TurnContext(self.words, lambda id: "me")
 

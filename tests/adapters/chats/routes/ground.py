@@ -195,7 +195,7 @@ def a_catalogue(pool):
         ProcessFacts(models_of_environment(ENVIRON), None, NOW),
         vault=VAULT,
         client=HttpClient(direct_dial(tls_context())),
-        stage=RehearsalHost(),
+        rehearsal=RehearsalHost(),
     )
 
 

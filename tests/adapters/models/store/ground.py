@@ -79,8 +79,8 @@ class Ground:
             await connection.run([(f"DELETE FROM {table}", ()) for table in TABLES])
         self.catalogue.forget()
 
-    async def standing(self, chat):
-        return await self.words().standing(chat)
+    async def turn_context(self, chat):
+        return await self.words().turn_context(chat)
 
     def words(self, **more):
         return TurnWords(self.catalogue, skills=self.index, **more)
@@ -162,7 +162,7 @@ async def open_ground(conninfo, *, environ=None, beyond=None, vault=None, byok=T
         ProcessFacts(found, aws_credentials(environ), SINCE),
         vault=vault,
         client=client,
-        stage=stage,
+        rehearsal=stage,
         byok=byok,
     )
     async with trio.open_nursery() as nursery:

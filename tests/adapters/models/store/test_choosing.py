@@ -208,12 +208,12 @@ async def test_messages_of_a_model_that_the_environment_no_longer_offers_keep_th
 
     async with open_ground(migrated, environ=new) as after:
         await after.catalogue.begin()
-        standing = await after.standing(a_chat_for())
+        context = await after.turn_context(a_chat_for())
         model = await after.catalogue.model_for(a_chat_for(said_by))
 
-    assert model.identity == standing.identity_of(said_by)
+    assert model.identity == context.identity_of(said_by)
     assert "claude-sonnet-4-5" == model.name
-    assert standing.identity_of(ModelConfigId(uuid4())) is None
+    assert context.identity_of(ModelConfigId(uuid4())) is None
 
 
 async def test_a_key_of_the_users_own_is_used_for_his_chats(ground):

@@ -30,7 +30,7 @@ async def a_turn(ground, model):
     await ground.catalogue.choose(ANN, model, None, last=model)
     await ground.catalogue.system_messages("be kind")
     made = await ground.catalogue.model_for(chat)
-    await ground.standing(chat)
+    await ground.turn_context(chat)
     ground.catalogue.for_automatic_titles(chat, made)
     return made
 

@@ -54,9 +54,9 @@ async def names(index, chat=CHAT_OF_ANN):
 async def test_skills_of_the_owner_are_told_of_in_all_his_chats(ground):
     await keep(ground)
 
-    root = await ground.standing(CHAT_OF_ANN)
-    child = await ground.standing(a_chat(parent_id=CHAT).chat)
-    bobs = await ground.standing(a_chat(owner_id=BOB).chat)
+    root = await ground.turn_context(CHAT_OF_ANN)
+    child = await ground.turn_context(a_chat(parent_id=CHAT).chat)
+    bobs = await ground.turn_context(a_chat(owner_id=BOB).chat)
 
     assert "- notes: How we write them\n" in "".join(root.words)
     assert "- notes: How we write them\n" in "".join(child.words)
@@ -65,12 +65,12 @@ async def test_skills_of_the_owner_are_told_of_in_all_his_chats(ground):
 
 async def test_a_turn_asks_a_warm_index_and_not_the_database(ground):
     await keep(ground)
-    await ground.standing(CHAT_OF_ANN)
+    await ground.turn_context(CHAT_OF_ANN)
     await names(ground.index)
     await ground.pool.drain(1.0)  # whoever asks the database from now on fails
 
     for _ in range(20):
-        await ground.standing(CHAT_OF_ANN)
+        await ground.turn_context(CHAT_OF_ANN)
         assert ["read_skill"] == await names(ground.index)
 
 
@@ -80,7 +80,7 @@ async def test_what_a_user_changes_is_known_in_the_next_turn(ground):
     assert ["read_skill"] == await names(ground.index)
 
     await ground.skills.change(ANN, "notes", description="Otherwise", content=NOTES)
-    assert "- notes: Otherwise\n" in "".join((await ground.standing(CHAT_OF_ANN)).words)
+    assert "- notes: Otherwise\n" in "".join((await ground.turn_context(CHAT_OF_ANN)).words)
 
     await ground.skills.remove(ANN, "notes")
     assert [] == await names(ground.index)

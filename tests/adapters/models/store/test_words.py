@@ -72,8 +72,8 @@ async def test_where_there_is_nothing_to_say_there_is_no_row(ground):
 async def test_instructions_of_the_user_stand_in_all_his_chats(ground):
     await ground.settings.put_own(ANN, OWN_PROMPT, "be brief")
 
-    anns = await ground.standing(a_chat_for())
-    bobs = await ground.standing(a_chat_for(owner_id=BOB))
+    anns = await ground.turn_context(a_chat_for())
+    bobs = await ground.turn_context(a_chat_for(owner_id=BOB))
 
     instructions = "<user-instructions>\nbe brief\n</user-instructions>"
     assert (*bobs.words, instructions) == anns.words
@@ -83,9 +83,9 @@ async def test_instructions_of_the_user_stand_in_all_his_chats(ground):
 async def test_a_chat_that_plans_is_told_so_and_how_if_it_is_a_root(ground):
     await ground.settings.put({PLAN_MODE_INSTRUCTIONS: "name the branch"})
 
-    root = await ground.standing(a_chat_for(plan_mode="plan"))
-    child = await ground.standing(a_chat_for(plan_mode="plan", parent_id=CHAT))
-    plain = await ground.standing(a_chat_for())
+    root = await ground.turn_context(a_chat_for(plan_mode="plan"))
+    child = await ground.turn_context(a_chat_for(plan_mode="plan", parent_id=CHAT))
+    plain = await ground.turn_context(a_chat_for())
 
     assert (*plain.words, PLAN_MODE, "name the branch") == root.words
     assert PLAN_MODE_CHILD == child.words[-1]
@@ -108,7 +108,7 @@ async def test_what_a_turn_is_told_stands_in_its_order(ground):
     async def told(**columns):
         return [
             next((mark for mark in MARKS if mark in text), text)
-            for text in (await words.standing(a_chat_for(**columns))).words
+            for text in (await words.turn_context(a_chat_for(**columns))).words
         ]
 
     begins = ["of the workspace", "<available-skills>", "<user-instructions>"]
@@ -186,12 +186,12 @@ async def test_a_rehearsal_ends_with_the_first_provider(ground):
     model = await ground.add_model(provider)
     somebody = await ground.catalogue.model_for(a_chat_for(said_by))
     contents = await ground.catalogue.snapshot()
-    standing = await ground.standing(a_chat_for())
+    context = await ground.turn_context(a_chat_for())
 
     assert isinstance(nobody, ChatError)
     assert model == somebody.config_id == contents.default.id
     assert [provider] == list(contents.providers)
-    assert str(REHEARSAL) == standing.identity_of(said_by)
+    assert str(REHEARSAL) == context.identity_of(said_by)
 
 
 class Disk:
@@ -211,9 +211,9 @@ class Disk:
 async def test_a_chat_that_plans_in_a_workspace_is_told_where_its_plan_stands(ground):
     words = ground.words(plans=Disk("/home/x/PLAN.md"))
 
-    planning = await words.standing(a_chat_for(plan_mode="plan"))
-    child = await words.standing(a_chat_for(plan_mode="plan", parent_id=CHAT))
-    plain = await words.standing(a_chat_for())
+    planning = await words.turn_context(a_chat_for(plan_mode="plan"))
+    child = await words.turn_context(a_chat_for(plan_mode="plan", parent_id=CHAT))
+    plain = await words.turn_context(a_chat_for())
 
     assert "<plan-file-path>\n/home/x/PLAN.md\n" in planning.words[-1]
     assert "plan-file-path" not in "".join((*child.words, *plain.words))
@@ -223,11 +223,11 @@ async def test_a_workspace_that_does_not_answer_holds_up_a_turn_for_a_while_only
     mock_clock, ground
 ):
     silent, answers = Disk(None), []
-    await ground.standing(a_chat_for(plan_mode="plan"))
+    await ground.turn_context(a_chat_for(plan_mode="plan"))
 
     async def ask():
         words = ground.words(plans=silent)
-        answers.append(await words.standing(a_chat_for(plan_mode="plan")))
+        answers.append(await words.turn_context(a_chat_for(plan_mode="plan")))
 
     async with trio.open_nursery() as nursery:
         nursery.start_soon(ask)
@@ -240,9 +240,9 @@ async def test_a_workspace_that_does_not_answer_holds_up_a_turn_for_a_while_only
 async def test_who_may_ask_an_advisor_is_told_so_after_everything_else(ground):
     words = ground.words(advised=AdvisedChats(True))
 
-    root = await words.standing(a_chat_for())
+    root = await words.turn_context(a_chat_for())
     others = [
-        await words.standing(a_chat_for(**columns))
+        await words.turn_context(a_chat_for(**columns))
         for columns in ({"parent_id": CHAT}, {"plan_mode": "plan"}, {"mode": "explore"})
     ]
 
