@@ -43,7 +43,7 @@ from adapters.access.changes import ChatSender
 from adapters.daemon.chat_wiring import ChatServices, basis_of, dial_of, open_chats
 from adapters.models.provider_config import models_of_environment
 from adapters.postgres import embedded
-from adapters.postgres.driver.connection import Connection
+from adapters.postgres.driver.connection import DatabaseConnection
 from adapters.postgres.driver.pool import Pool
 from bench.fake_agents import AgentsControl, fake_agents
 from bench.fixtures import a_database, a_user, hello
@@ -190,7 +190,7 @@ async def _asked(stage: Stage, pairs: int) -> dict[ChatId, float]:
 async def _floor(stage: Stage) -> float:
     """Milliseconds, the median."""
     spent = []
-    connection = await Connection.open(stage.cluster.conninfo)
+    connection = await DatabaseConnection.open(stage.cluster.conninfo)
     stream = await trio.open_tcp_stream("127.0.0.1", stage.director.port)
     await connection.execute("CREATE TABLE IF NOT EXISTS floor (at timestamptz)")
     for _ in range(FLOORS):

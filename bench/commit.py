@@ -33,7 +33,7 @@ from adapters.postgres import embedded
 from adapters.postgres.codec import statements, writing
 from adapters.postgres.committing import Committer
 from adapters.postgres.driver.pool import Pool
-from adapters.postgres.ledger import Ledger
+from adapters.postgres.ledger import PostgresLedger
 from adapters.postgres.migrating import migrate
 from adapters.postgres.reading import Reading
 from bench.psycopg_on_trio import Yardsticks
@@ -75,7 +75,7 @@ class Cost:
 class Bench:
     pool: Pool
     committer: Committer
-    ledger: Ledger
+    ledger: PostgresLedger
     reading: Reading
     yardsticks: Yardsticks
     held: dict[ChatId, StoredChat]
@@ -98,11 +98,11 @@ class Bench:
 async def a_store():
     with tempfile.TemporaryDirectory(prefix="promptcorner-bench-") as home:
         os.chmod(home, 0o711)
-        async with embedded.use(embedded.Wanted(Path(home))) as cluster:
+        async with embedded.use(embedded.ClusterOptions(Path(home))) as cluster:
             await migrate(cluster.conninfo)
             pool = Pool(cluster.conninfo, size=16, wait_seconds=60)
             committer = Committer(Pool(cluster.conninfo, size=2), tell=lambda _: None)
-            ledger = Ledger(pool, committer, tell=lambda _: None, lease_seconds=30)
+            ledger = PostgresLedger(pool, committer, tell=lambda _: None, lease_seconds=30)
             async with trio.open_nursery() as nursery:
                 nursery.start_soon(committer.run)
                 reading = Reading(pool, lease_seconds=30)
@@ -115,7 +115,7 @@ async def a_store():
             await pool.drain(1)
 
 
-async def _chats(pool: Pool, ledger: Ledger) -> dict[ChatId, StoredChat]:
+async def _chats(pool: Pool, ledger: PostgresLedger) -> dict[ChatId, StoredChat]:
     owner = UserId(uuid4())
     async with pool.connection() as connection:
         insert = "INSERT INTO users (id, username) VALUES (%(id)s, 'bench')"

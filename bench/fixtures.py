@@ -43,7 +43,7 @@ async def a_database(**settings: str) -> AsyncIterator[embedded.Cluster]:
     """Run an embedded server with our schema in a temporary directory."""
     with tempfile.TemporaryDirectory(prefix="promptcorner-bench-") as home:
         os.chmod(home, 0o711)
-        wanted = embedded.Wanted(Path(home) / "home", settings=settings)
+        wanted = embedded.ClusterOptions(Path(home) / "home", settings=settings)
         async with embedded.use(wanted) as cluster:
             await migrate(cluster.conninfo)
             yield cluster

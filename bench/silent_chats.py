@@ -20,9 +20,9 @@ import psutil
 import trio
 
 from adapters.postgres.committing import Committer
-from adapters.postgres.driver.connection import Connection
+from adapters.postgres.driver.connection import DatabaseConnection
 from adapters.postgres.driver.pool import Pool
-from adapters.postgres.ledger import Ledger
+from adapters.postgres.ledger import PostgresLedger
 from bench.fixtures import COMMAND, a_database, a_provider, a_user, environment, hello
 from bench.report import Target
 
@@ -64,11 +64,11 @@ async def _measured(url: str) -> dict[str, float]:
     async with a_database() as cluster:
         conninfo = cluster.conninfo
         pool = Pool(conninfo, size=4)
-        ledger = Ledger(
+        ledger = PostgresLedger(
             pool, Committer(pool, tell=lambda _: None), tell=lambda _: None, lease_seconds=30
         )
         user = await a_user(pool)
-        aside = await Connection.open(conninfo)
+        aside = await DatabaseConnection.open(conninfo)
 
         async def create(count: int) -> None:
             for _ in range(count):

@@ -31,7 +31,7 @@ from adapters.chats.streams.events import encode_piece
 from adapters.postgres.committing import Committer
 from adapters.postgres.driver.pool import Pool
 from adapters.postgres.journal import Journal
-from adapters.postgres.ledger import Ledger
+from adapters.postgres.ledger import PostgresLedger
 from bench.house import a_database, a_user, hello
 from bench.report import Target
 
@@ -90,7 +90,7 @@ async def _measured() -> dict[str, float]:
         pool = Pool(cluster.conninfo, size=POOL_SIZE)
         user = await a_user(pool)
         nobody = Committer(pool, tell=lambda _: None)
-        ledger = Ledger(pool, nobody, tell=lambda _: None, lease_seconds=30)
+        ledger = PostgresLedger(pool, nobody, tell=lambda _: None, lease_seconds=30)
         journal, figures = Journal(pool), dict[str, float]()
         for name, seconds in {"at_once": ALL_THE_SAME, "spread": SPREAD}.items():
             found: dict[str, list[float]] = {"floor": [], "ours": []}

@@ -32,7 +32,7 @@ from adapters import settings as config
 from adapters.daemon.chat_wiring import ChatServices, basis_of, dial_of, open_chats
 from adapters.models.provider_config import models_of_environment
 from adapters.postgres import embedded
-from adapters.postgres.driver.connection import Connection
+from adapters.postgres.driver.connection import DatabaseConnection
 from adapters.postgres.driver.pool import Pool
 from adapters.postgres.queries import SQL
 from bench.fixtures import a_database, a_provider, a_user, environment, hello, server_cpu_seconds
@@ -62,7 +62,7 @@ class Bench:
     chats: ChatServices
     user: UserId
     cluster: embedded.Cluster
-    aside: Connection
+    aside: DatabaseConnection
 
     async def begin(self) -> ChatId:
         """A new chat, acquired in the sender's own transaction."""
@@ -135,7 +135,7 @@ async def a_bench(url: str, **settings: str) -> AsyncIterator[Bench]:
     async with a_database(**settings) as cluster:
         conninfo = cluster.conninfo
         environ = environment(url)
-        aside = await Connection.open(conninfo)
+        aside = await DatabaseConnection.open(conninfo)
         pool = Pool(conninfo, size=1)
         user = await a_user(pool)
         await pool.drain(1)

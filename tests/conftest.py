@@ -36,7 +36,7 @@ def server():
     """The conninfo of a PostgreSQL of this run, as its superuser; gone when the run ends."""
     with tempfile.TemporaryDirectory(prefix="promptcorner-tests-") as top:
         os.chmod(top, 0o711)  # as root the server runs as somebody else, who has to get in
-        with embedded.using(embedded.Wanted(Path(top) / "home", settings=FAST)) as cluster:
+        with embedded.using(embedded.ClusterOptions(Path(top) / "home", settings=FAST)) as cluster:
             yield cluster.conninfo
 
 

@@ -43,7 +43,6 @@ DICTATED = "adapters/models/providers/*/wire.py"
 # Rooms whose names and sentences are still to be made plain.
 TO_COME = {
     *("actors/law", "actors/prompts"),
-    *("adapters/postgres",),
     *("adapters/access", "adapters/tools", "adapters/chats"),
 }
 

@@ -43,7 +43,7 @@ SHARED_THREADS = {
     # The parent of processes, and the commands that copy a database, have no workspaces.
     "trio.lowlevel.open_process": (
         "adapters.workspaces.disk",
-        "adapters/daemon/parent.py adapters/postgres/dumping/programs.py",
+        "adapters/daemon/parent.py adapters/postgres/dump.py",
     ),
     "trio.socket.socket": ("a socket made in runtime.threads, then from_stdlib_socket", ""),
     "trio.socket.getaddrinfo": ("adapters.settings.names.look_up", ""),

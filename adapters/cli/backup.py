@@ -25,10 +25,9 @@ from adapters.cli.command_line import (
     secrets_help,
 )
 from adapters.postgres import embedded, migrating
-from adapters.postgres.database import Database, open_database, refusing
-from adapters.postgres.driver.connection import Connection
-from adapters.postgres.dumping.dump import dump, fill
-from adapters.postgres.dumping.programs import ProgramFailed
+from adapters.postgres.database import Database, open_database, refusing_start
+from adapters.postgres.driver.connection import DatabaseConnection
+from adapters.postgres.dump import ProgramFailed, dump, restore_dump
 from adapters.postgres.queries import SQL
 from adapters.settings import Config, names
 from adapters.settings.refusals import CannotStart
@@ -87,7 +86,7 @@ def add_restore_arguments(parser: argparse.ArgumentParser) -> None:
 def run_backup(options: argparse.Namespace) -> int:
     """Write a backup."""
     config = load_config(options)
-    if config.database_url is None and not embedded.Wanted(config.data_dir).data.exists():
+    if config.database_url is None and not embedded.ClusterOptions(config.data_dir).data.exists():
         fact = f"there is no database in {config.data_dir}"
         raise CannotStart("backup", fact, "name its directory with --data-dir")
     path = Path(options.file).expanduser().absolute()
@@ -108,7 +107,7 @@ async def _backup(config: Config, path: Path, with_key: bool) -> int:
 
 
 async def _dump(backup: BackupWriter, config: Config, database: Database) -> BackupManifest:
-    with refusing(database):
+    with refusing_start(database):
         schema, server = await _schema_and_server(database.conninfo)
         made_at = wall()
         try:
@@ -132,7 +131,7 @@ async def _dump(backup: BackupWriter, config: Config, database: Database) -> Bac
 
 async def _schema_and_server(conninfo: str) -> tuple[tuple[MigrationStep, ...], str]:
     """Return the steps that the database has taken, and the version of its server."""
-    connection = await Connection.open(conninfo)
+    connection = await DatabaseConnection.open(conninfo)
     try:
         [(exists,)] = await connection.execute(SQL["has_migrations"])
         if not exists:
@@ -195,7 +194,7 @@ def _check_schema(archive: Archive) -> None:
 async def _restore(config: Config, archive: Archive, without_key: bool) -> int:
     with _key_in_place(config, archive, without_key=without_key):
         async with open_database(config) as database:
-            with refusing(database):
+            with refusing_start(database):
                 await _fill(database, archive)
     step = archive.manifest.schema[-1].version if archive.manifest.schema else 0
     made = archive.manifest.made_at.isoformat(sep=" ", timespec="seconds")
@@ -205,7 +204,7 @@ async def _restore(config: Config, archive: Archive, without_key: bool) -> int:
 
 async def _fill(database: Database, archive: Archive) -> None:
     """Fill the database under the lock of migrations, so that no daemon makes tables meanwhile."""
-    connection = await Connection.open(database.conninfo)
+    connection = await DatabaseConnection.open(database.conninfo)
     try:
         await connection.execute(SQL["lock_migrations"], {"lock": migrating.LOCK})
         [(relations,)] = await connection.execute(SQL["relations_there"])
@@ -213,7 +212,7 @@ async def _fill(database: Database, archive: Archive) -> None:
             fact = f"it is not empty ({relations} tables and indexes are there)"
             raise CannotStart(database.name, fact, "restore into a new database or --data-dir")
         [(version, _)] = await connection.execute(SQL["server_version"])
-        await fill(database.conninfo, version, archive.dump())
+        await restore_dump(database.conninfo, version, archive.dump())
         await migrating.pending(connection)
     except ProgramFailed as failed:
         raise CannotStart("restore", f"{failed}; nothing was restored") from failed

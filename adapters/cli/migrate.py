@@ -12,8 +12,8 @@ from adapters.cli.command_line import (
     secrets_help,
 )
 from adapters.postgres import migrating
-from adapters.postgres.database import Database, migrate, open_database, refusing
-from adapters.postgres.driver.connection import Connection
+from adapters.postgres.database import Database, migrate, open_database, refusing_start
+from adapters.postgres.driver.connection import DatabaseConnection
 from adapters.settings import Config, names
 
 DESCRIPTION = """\
@@ -52,8 +52,8 @@ async def _migrate(config: Config, check: bool) -> int:
 
 
 async def _pending(database: Database) -> Sequence[migrating.Migration]:
-    with refusing(database):
-        connection = await Connection.open(database.conninfo)
+    with refusing_start(database):
+        connection = await DatabaseConnection.open(database.conninfo)
         try:
             return await migrating.pending(connection)
         finally:

@@ -69,7 +69,7 @@ def _check_connections(config: Config) -> None:
 
     How many another server has is looked at by `doctor`.
     """
-    from adapters.postgres.embedded.wanted import SETTINGS
+    from adapters.postgres.embedded.options import SETTINGS
 
     limit, needed = int(SETTINGS["max_connections"]), config.processes * config.connections
     if config.database_url is None and needed > limit:

@@ -45,7 +45,7 @@ from adapters.models.store.catalogue import CatalogueReader
 from adapters.models.store.settings import SkillStore
 from adapters.plugins.plugins import NO_PLUGINS, Plugins
 from adapters.plugins.tools import PluginTools
-from adapters.postgres.kin.family import PostgresFamily
+from adapters.postgres.family import PostgresFamily
 from adapters.settings import ADVISOR_EXPERIMENT, Config
 from adapters.settings.refusals import CannotStart
 from adapters.settings.secrets import Vault, open_vault

@@ -38,8 +38,14 @@ from adapters.models.snapshot import CatalogueSnapshot, ModelSource
 from adapters.plugins.plugins import open_plugins
 from adapters.plugins.providers import plugin_models
 from adapters.postgres import embedded
-from adapters.postgres.database import Database, lost_at_start, migrate, open_database
-from adapters.postgres.pulse import Pulse, RoomCheck
+from adapters.postgres.database import (
+    Database,
+    DatabaseProbe,
+    DiskRoomCheck,
+    migrate,
+    open_database,
+    refusal_at_start,
+)
 from adapters.settings import Config
 from runtime.children import run_child
 from runtime.clock import now
@@ -161,7 +167,7 @@ async def serve(config: Config, member: Membership | None = None) -> None:
             await server.drain(doors.listeners)
             nursery.cancel_scope.cancel()
     if isinstance(end, Crashed | Broken):
-        raise (None if shutdown.is_started else lost_at_start(end.error)) or end.error
+        raise (None if shutdown.is_started else refusal_at_start(end.error)) or end.error
     assert shutdown.cause is not None, f"only a signal ends the daemon, not {end}"
     emit("daemon.stopped", "info", cause=shutdown.cause.name)
 
@@ -206,7 +212,7 @@ async def run_daemon(parts: DaemonParts) -> None:
                 {
                     "database": pulse.database,
                     "schema": pulse.schema,
-                    "room": RoomCheck(chats.store.pool).missing,
+                    "room": DiskRoomCheck(chats.store.pool).missing,
                     "lease": partial(missing_lease, chats.supervisor),
                 }
             )
@@ -337,8 +343,8 @@ def log_descriptor_shares(shared: DescriptorShares) -> None:
 
 
 @asynccontextmanager
-async def open_pulse(database: Database) -> AsyncIterator[Pulse]:
-    pulse = Pulse(database.conninfo)
+async def open_pulse(database: Database) -> AsyncIterator[DatabaseProbe]:
+    pulse = DatabaseProbe(database.conninfo)
     try:
         yield pulse
     finally:

@@ -52,7 +52,7 @@ from adapters.people.auth.wiring import Auth, open_auth
 from adapters.people.routes.all_routes import people_routes
 from adapters.people.routes.schemas import ORGANIZATION
 from adapters.plugins.identity import identify_by
-from adapters.postgres.conversation.pages import Pages
+from adapters.postgres.reading import MessagePages
 from adapters.settings import Config
 from adapters.tools.approvals.routes import Approvals
 from adapters.tools.approvals.store import ConsentStore
@@ -292,7 +292,7 @@ def chat_routes(deps: RouteDeps) -> Sequence[Routes]:
         ChatList(shelf, owned, organization=organization, sharing=sharing),
         Messages(
             admission,
-            Pages(pool),
+            MessagePages(pool),
             sending=sending,
             files=files,
             catalogue=catalogue,

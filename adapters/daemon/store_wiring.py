@@ -19,8 +19,8 @@ from adapters.postgres.driver.faults import DatabaseFault
 from adapters.postgres.driver.pool import Pool
 from adapters.postgres.hints import Hints
 from adapters.postgres.journal import Journal
-from adapters.postgres.leases import Leases
-from adapters.postgres.ledger import Ledger
+from adapters.postgres.leases import PostgresLeases
+from adapters.postgres.ledger import PostgresLedger
 from adapters.postgres.reading import Reading
 from adapters.settings import Config
 from runtime.children import Child, open_children
@@ -40,9 +40,9 @@ class Store:
     """The durable store, and the bus that tells of its changes."""
 
     pool: Pool
-    ledger: Ledger
+    ledger: PostgresLedger
     reading: Reading
-    leases: Leases
+    leases: PostgresLeases
     journal: Journal
     titles: Titles
     files: PromptFiles
@@ -75,11 +75,11 @@ async def open_store(
         children.start(Child(name="housekeeping", body=removing, restart=Restart()))
         yield Store(
             pool,
-            Ledger(
+            PostgresLedger(
                 pool, committer, tell=bus.tell, lease_seconds=lease_seconds, saw=bus.tell_commit
             ),
             Reading(pool, lease_seconds=lease_seconds),
-            Leases(own, lease_seconds=lease_seconds, tell=bus.tell, url=url),
+            PostgresLeases(own, lease_seconds=lease_seconds, tell=bus.tell, url=url),
             journal,
             Titles(pool, tell=bus.tell),
             PromptFiles(pool),

@@ -1,15 +1,29 @@
 """The store on PostgreSQL.
 
-ledger      changes of chats: the law inside transactions
-committing  changes of different chats as one statement
-leases      who is at work
-reading     what holds, one snapshot an answer
-pulse       whether the database works, for the probes
-journal     which tool calls have begun and ended
-migrating   the schema, brought up to date
-queries     the .sql files beside this module: the only place with SQL
+For other rooms:
+bus                  the bus of one process
+codec.parts          the content of messages, as JSON
+codec.rows           the rows of chats, messages and queues
+committing           changes of different chats as one statement
+database             the database that is configured, and whether it works
+driver.connection    a connection: statements, transactions
+driver.faults        faults of the database
+driver.pool          a bounded number of connections
+driver.server_check  whether a server of the user's own can be used
+driver.timeouts      how long a connection may take
+driver.values        statements and values on their way
+dump                 a database to a stream of bytes, and back
+embedded             PostgreSQL as a part of the program
+family               families of chats
+hints                hints between processes
+journal              which tool calls have begun and ended
+leases               which process holds which chat
+ledger               changes of chats: the law inside transactions
+migrating            the schema, brought up to date
+queries              named SQL, and the records of rows
+reading              chats and pages of histories
 
-driver      PostgreSQL from trio
-codec       our types as they lie in the database
-embedded    PostgreSQL as a part of the program
+Inside:
+codec                our types as they lie in the database
+driver               PostgreSQL from trio
 """

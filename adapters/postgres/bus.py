@@ -1,4 +1,4 @@
-"""The bus inside one process: a switchboard. What goes to other processes is handed `beyond`."""
+"""The bus inside one process: a switchboard. Hints for other processes are handed to `beyond`."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -33,8 +33,11 @@ class SwitchboardStatistics:
 
 
 class Switchboard:
-    """Fulfils `actors.law.store.ports.Bus`. A follower has its place for as long as its block runs,
-    so there are as many as there are parts of the daemon that follow and parents that wait."""
+    """The bus of one process. Fulfils `actors.law.store.ports.Bus`.
+
+    A follower has its place for as long as its block runs, so there are as many as there are parts
+    of the daemon that follow and parents that wait.
+    """
 
     def __init__(self, beyond: Callable[[Hint], None] | None = None) -> None:
         self._beyond = beyond
@@ -46,15 +49,15 @@ class Switchboard:
         self._failed_count = 0
 
     def tell(self, hint: Hint) -> None:
-        """Tell all that follow. It raises nothing: what goes wrong in a listener is not the
-        teller's affair, so it is written down and counted."""
+        """Tell all that follow. It raises nothing: an error of a listener is not the teller's
+        affair, so it is written to the log and counted."""
         self._told_count += 1
         if self._beyond is not None:
             self._hand(self._beyond, hint)
         self._route(hint)
 
     def hear(self, news: News) -> None:
-        """Tell the followers here, and nobody further, what another process told."""
+        """Tell the followers here what another process told. It goes no further."""
         self._heard_count += 1
         self._route(news)
 

@@ -1,11 +1,11 @@
 """Group commit: writes of different chats that wait at the same moment go out as one statement.
 
-While all writers are busy, changes gather; the next free writer takes them all. So the group is
-as large as the load makes it, and a lone change waits for nobody. Each has its own fence and its
+While all writers are busy, changes gather; the next free writer takes them all. So the group is as
+large as the load makes it, and a lone change does not wait. Each change has its own fence and its
 own answer in the group: one that has moved on, or is locked, does not harm its neighbours.
 
-Hints are told here and not by whoever asked, and those look on who want to know all of it: he may
-have been cancelled meanwhile, the commit stands all the same.
+Hints and commits are told here and not by the task that asked: it may have been cancelled
+meanwhile, but the commit stands all the same.
 """
 
 from dataclasses import dataclass
@@ -32,23 +32,27 @@ ANSWER_SECONDS_MAX = 120.0  # longer than any statement may take; then NoAnswer
 
 
 @dataclass(frozen=True, slots=True)
-class Written:
+class WriteResult:
+    """A change that was written: when, and the ids of its rows."""
+
     at: datetime
     message_ids: tuple[MessageId, ...]
     queued_ids: tuple[QueuedId, ...]
     untold: tuple[Untold, ...] = ()
 
 
-def nobody_looks_on(_: Applied) -> None:
-    """Only hints are told of what is committed."""
+def ignore_commit(_: Applied) -> None:
+    """Do nothing with a commit, where only hints are told."""
 
 
-class Unwritten(Enum):
+class WriteFailure(Enum):
+    """The reason why a change was not written by its group, or may not have been."""
+
     MOVED_ON = auto()  # the snapshot no longer stands, or not in this group: go the long way
     UNKNOWN = auto()  # the connection broke while it was on its way
 
 
-Outcome = Written | Unwritten
+Outcome = WriteResult | WriteFailure
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,9 +65,9 @@ class _Write:
 
 
 class Committer:
-    """An actor: `run` it in a nursery, `write` from anywhere."""
+    """An actor that writes groups: `run` it in a nursery, and call `write` from anywhere."""
 
-    def __init__(self, pool: Pool, *, tell: Tell, saw: CommitListener = nobody_looks_on) -> None:
+    def __init__(self, pool: Pool, *, tell: Tell, saw: CommitListener = ignore_commit) -> None:
         self._pool = pool
         self._tell = tell
         self._saw = saw
@@ -75,12 +79,13 @@ class Committer:
     async def write(
         self, chat: ChatId, change: Write, hints: tuple[Hint, ...], made: Change | None = None
     ) -> Outcome:
-        """Write `change` together with whatever else waits. `made`: the same, to be looked at."""
+        """Write `change` together with whatever else waits. `made` is the same, to be told."""
         return await self._address.ask(
             lambda reply: _Write(chat, change, hints, made, reply), seconds=ANSWER_SECONDS_MAX
         )
 
     async def run(self) -> None:
+        """Write groups until cancelled."""
         try:
             async with trio.open_nursery() as writers:
                 while True:
@@ -98,10 +103,10 @@ class Committer:
                 [rows] = await connection.run([statement])
         except DatabaseFault:
             for write in group:
-                write.reply.put(Unwritten.UNKNOWN)
+                write.reply.put(WriteFailure.UNKNOWN)
         except Error:  # the server refused one of them, and with it all
             for write in group:
-                write.reply.put(Unwritten.MOVED_ON)
+                write.reply.put(WriteFailure.MOVED_ON)
         else:
             written = {row[0]: row for row in rows}
             for write in group:
@@ -111,27 +116,30 @@ class Committer:
 
     def _answer(self, write: _Write, row: Row | None) -> Outcome:
         if row is None:
-            return Unwritten.MOVED_ON
+            return WriteFailure.MOVED_ON
         if write.made is not None:
             self._saw(applied_of(write.made, written_of(row)))
         return written_of(row, tell_all(write.hints, self._tell))
 
 
 def _one_for_each_chat(group: list[_Write]) -> list[_Write]:
-    """Of two changes of a chat at most one can stand: somebody gave up one, and made another."""
+    """Return one change for each chat. Of two changes of a chat at most one can stand: its task
+    gave up one, and made another."""
     chosen: dict[ChatId, _Write] = {}
     for write in group:
         if chosen.setdefault(write.chat, write) is not write:
-            write.reply.put(Unwritten.MOVED_ON)
+            write.reply.put(WriteFailure.MOVED_ON)
     return list(chosen.values())
 
 
-def written_of(row: Row, untold: tuple[Untold, ...] = ()) -> Written:
+def written_of(row: Row, untold: tuple[Untold, ...] = ()) -> WriteResult:
+    """Return the result of a row."""
     _, at, message_ids, queued_ids = row
-    return Written(at, tuple(message_ids or ()), tuple(queued_ids or ()), untold)
+    return WriteResult(at, tuple(message_ids or ()), tuple(queued_ids or ()), untold)
 
 
-def applied_of(change: Change, written: Written) -> Applied:
+def applied_of(change: Change, written: WriteResult) -> Applied:
+    """Return a change with what was written of it."""
     return Applied(
         change, written.at, written.message_ids, written.queued_ids, untold=written.untold
     )

@@ -1,23 +1,29 @@
-"""The database that the configuration names: opened, brought up to date, and what it refuses."""
+"""The database that the configuration names: opened, brought up to date, and checked by probes."""
 
+import math
 from collections.abc import AsyncIterator, Iterator, Sequence
 from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass
 from functools import partial
 
+import trio
 from psycopg.errors import InsufficientPrivilege
 
 from adapters.postgres import embedded, migrating
-from adapters.postgres.driver import reaching
-from adapters.postgres.driver.faults import DatabaseFault
+from adapters.postgres.driver import server_check
+from adapters.postgres.driver.connection import DatabaseConnection
+from adapters.postgres.driver.faults import DatabaseFault, DatabaseFull
+from adapters.postgres.driver.pool import Pool
+from adapters.postgres.queries import SQL
 from adapters.settings import Config
 from adapters.settings.refusals import CannotStart
+from runtime.clock import now
 from runtime.threads import read
 
 
 @dataclass(frozen=True, slots=True)
 class Database:
-    """Where the store is, and how the log calls it."""
+    """The address of the store, and its name in the log."""
 
     conninfo: str
     name: str
@@ -26,23 +32,23 @@ class Database:
 
 @asynccontextmanager
 async def open_database(config: Config) -> AsyncIterator[Database]:
-    """The embedded server, or the one that DATABASE_URL names."""
+    """Open the embedded server, or the one that DATABASE_URL names."""
     if config.database_url is not None:
-        await read(reaching.REACHING, partial(reaching.check, config.database_url))
-        yield Database(config.database_url, reaching.describe(config.database_url))
+        await read(server_check.REACHING, partial(server_check.check, config.database_url))
+        yield Database(config.database_url, server_check.describe(config.database_url))
         return
-    wanted = embedded.Wanted(config.data_dir, config.postgres_user)
+    wanted = embedded.ClusterOptions(config.data_dir, config.postgres_user)
     async with embedded.use(wanted) as cluster:
         yield Database(cluster.conninfo, "embedded", cluster)
 
 
 async def migrate(database: Database) -> Sequence[migrating.Migration]:
-    """Bring the schema to what this program needs; several may do so at once."""
-    with refusing(database):
+    """Bring the schema to what this program needs. Several processes may do so at once."""
+    with refusing_start(database):
         return await migrating.migrate(database.conninfo)
 
 
-def lost_at_start(error: Exception) -> CannotStart | None:
+def refusal_at_start(error: Exception) -> CannotStart | None:
     """Return a refusal in words if nothing but the database is why the daemon did not begin.
 
     It may go away after the schema has been looked at: then tasks that have begun by then fail.
@@ -61,8 +67,8 @@ def _leaves(error: BaseException) -> list[BaseException]:
 
 
 @contextmanager
-def refusing(database: Database) -> Iterator[None]:
-    """What a schema or a server may say to those who want to change it, as a refusal."""
+def refusing_start(database: Database) -> Iterator[None]:
+    """Raise what a schema or a server says to those who want to change it as a refusal to start."""
     try:
         yield
     except (migrating.SchemaFault, DatabaseFault) as fault:
@@ -74,3 +80,108 @@ def refusing(database: Database) -> Iterator[None]:
             error.diag.message_primary or "permission denied",
             "let the user create tables (GRANT ALL ON SCHEMA public TO ...)",
         ) from error
+
+
+ANSWER_SECONDS = 2.0  # later counts as not at all
+FRESH_SECONDS = 0.25  # whoever asks within, or while another asks, gets the same answer
+
+
+@dataclass(frozen=True, slots=True)
+class DatabaseState:
+    """The faults of the database and of its schema. None: there is none."""
+
+    database: str | None = None
+    schema: str | None = None
+
+
+class DatabaseProbe:
+    """Checks over a connection of its own whether the database answers and has our schema.
+
+    No load delays it, and it takes no place in the pool. A connection that breaks is replaced.
+    """
+
+    def __init__(self, conninfo: str) -> None:
+        self._conninfo = conninfo
+        self._connection: DatabaseConnection | None = None
+        self._turn = trio.Lock()
+        self._felt_at = -math.inf
+        self._felt = DatabaseState()
+
+    async def database(self) -> str | None:
+        """Return why the database cannot be used now, or None if it can."""
+        return (await self._feel()).database
+
+    async def schema(self) -> str | None:
+        """Return why the schema is not the one that this program needs, or None if it is."""
+        return (await self._feel()).schema
+
+    def close(self) -> None:
+        """Close the connection."""
+        if self._connection is not None:
+            self._connection.close()
+            self._connection = None
+
+    async def _feel(self) -> DatabaseState:
+        async with self._turn:
+            if now() - self._felt_at > FRESH_SECONDS:
+                self._felt = await self._ask()
+                self._felt_at = now()
+            return self._felt
+
+    async def _ask(self) -> DatabaseState:
+        try:
+            with trio.fail_after(ANSWER_SECONDS):
+                if self._connection is None:
+                    self._connection = await DatabaseConnection.open(self._conninfo)
+                missing = await migrating.pending(self._connection)
+        except migrating.SchemaFault as fault:
+            return DatabaseState(schema=str(fault))
+        except DatabaseFault as fault:
+            return self._away(str(fault))
+        except trio.TooSlowError:
+            return self._away(f"no answer in {ANSWER_SECONDS:g} s")
+        return DatabaseState(schema=f"{len(missing)} steps are missing" if missing else None)
+
+    def _away(self, why: str) -> DatabaseState:
+        self.close()
+        return DatabaseState(database=why, schema="not known")
+
+
+class DiskRoomCheck:
+    """Checks whether the disk of the database has room, once some was missing. It takes one
+    connection of the pool at most: all that ask meanwhile get the same answer."""
+
+    def __init__(self, pool: Pool) -> None:
+        self._pool = pool
+        self._turn = trio.Lock()
+        self._found_at = -math.inf
+        self._found: str | None = None
+
+    async def missing(self) -> str | None:
+        """Return why nothing can be stored. None: there is room, or none was missing."""
+        asked_at = now()
+        async with self._turn:
+            if self._found_at < asked_at:
+                self._found = await self._look()
+                self._found_at = now()
+            return self._found
+
+    async def _look(self) -> str | None:
+        pool = self._pool
+        if pool.full is None:
+            return None
+        try:
+            with trio.fail_after(ANSWER_SECONDS):
+                async with pool.connection() as connection:
+                    await take_room(connection)
+        except DatabaseFull as fault:
+            return f"the disk of the database is full: {fault}"
+        except (DatabaseFault, trio.TooSlowError):
+            return f"the disk of the database was full, and cannot be asked now: {pool.full}"
+        pool.full = None
+        return None
+
+
+async def take_room(connection: DatabaseConnection) -> None:
+    """Take a mebibyte of the database's disk, and give it back. Raises `DatabaseFull`."""
+    await connection.execute(SQL["take_room"])

@@ -1,10 +1,10 @@
-"""Hints between processes, by NOTIFY and LISTEN: many in one notification, many of these in one
+"""Hints between processes, by NOTIFY and LISTEN: many in one notification, and many of these in one
 statement, never inside the transaction that they tell of (there it would hold the global lock of
 the commit).
 
 Telling never waits: hints gather while a statement is on its way, and the next one takes them all.
-Whatever gets lost (too many at once, a connection that broke) is told as "look at everything", by
-the teller if he lost it, by our ear if it was deaf for a while.
+Whatever gets lost (too many at once, a connection that broke) is told as lost: by the teller if it
+lost them, by our listener if it was deaf for a while.
 """
 
 from collections import deque
@@ -153,7 +153,8 @@ class HintsStatistics:
 
 
 class Hints:
-    """`run` it in a nursery; `tell` from anywhere. `heard` is called with others' news."""
+    """The hints of this process. `run` it in a nursery, and call `tell` from anywhere. `heard` is
+    called with the news of others."""
 
     def __init__(
         self,
@@ -190,13 +191,13 @@ class Hints:
         self._more.unpark()
 
     async def run(self) -> None:
-        """Until cancelled. No fault of the database ends it."""
+        """Send and hear hints until cancelled. No fault of the database ends it."""
         async with trio.open_nursery() as nursery:
             nursery.start_soon(self._listener.listen)
             nursery.start_soon(self._send)
 
     async def flush(self, seconds: float) -> None:
-        """Wait until everything has been told, but not for ever."""
+        """Wait until everything has been told, within a bound."""
         with trio.move_on_after(seconds):
             while self._waiting or self._lost or self._sending:
                 await self._done.park()
@@ -268,7 +269,7 @@ class Hints:
 
 
 def _packed(sender: str, encoded: list[bytes]) -> list[str]:
-    """As few payloads as they fit in: the sender, and a JSON array."""
+    """Return as few payloads as the hints fit in: the sender, and a JSON array."""
     payloads: list[list[bytes]] = [[]]
     room = PAYLOAD_BYTES_MAX
     for hint in encoded:

@@ -1,11 +1,11 @@
 """The journal of tool calls on PostgreSQL.
 
-An output is kept as the tool message that it becomes: its result, and behind it what was shown.
-Ids are a provider's, so they may hold what no text in PostgreSQL can (U+0000): they are kept
+An output is kept as the tool message that it becomes: its result, and behind it what was shown. Ids
+come from a provider, so they may hold what no text in PostgreSQL can (U+0000): they are kept
 escaped.
 
-Calls of one step, and of many chats, end at the same moments: what came of those that wait to be
-noted is noted together, by whoever is the first of them.
+Calls of one step, and of many chats, end at the same moments: all outputs that wait to be noted are
+noted together, by the first task that waits.
 """
 
 from collections.abc import Sequence
@@ -48,7 +48,7 @@ class _Note:
 
 
 class Journal:
-    """Fulfils `actors.chat.turn.ports.Journal`."""
+    """The journal. Fulfils `actors.chat.turn.ports.Journal`."""
 
     def __init__(self, pool: Pool) -> None:
         self._pool = pool
@@ -85,7 +85,8 @@ class Journal:
             raise note.error
 
     async def _write(self) -> None:
-        """Whoever is cancelled here leaves the others' notes to the next of them."""
+        """Write a group of notes. A task that is cancelled here leaves the notes of the others to
+        the next of them."""
         group = self._waiting[:NOTED_TOGETHER_MAX]
         await self._note(group)
         for note in group:
@@ -105,7 +106,7 @@ class Journal:
                 await self._note([note])
 
     async def forget(self) -> None:
-        """Drop what nobody will ask for any more."""
+        """Delete entries that will not be asked for any more."""
         async with self._pool.connection() as connection:
             await connection.execute(SQL["forget_calls"], {"keep_seconds": KEEP_SECONDS})
 
@@ -116,7 +117,7 @@ def _wanted(chat: Chat, calls: Sequence[ToolCallPart]) -> dict[str, object]:
 
 
 def _together(group: Sequence[_Note]) -> Json:
-    """The first word on each call."""
+    """Return the first output of each call as one document."""
     endings = [note.ending for note in reversed(group)]
     first = {(each.chat, each.history_version, each.id): each for each in endings}
     return Json(msgspec.json.encode(list(first.values())))

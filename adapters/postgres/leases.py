@@ -1,4 +1,4 @@
-"""Leases on PostgreSQL: one row per process, fresh as long as it beats; who holds which chat.
+"""Leases on PostgreSQL: one row per process, fresh as long as it beats, and the chats it holds.
 
 A chat is taken in one statement that writes what the law's `Acquire` and `RecordGenerationAttempt`
 would; a test compares the two.
@@ -20,8 +20,8 @@ _queue_of = msgspec.json.Decoder(tuple[rows.QueuedRow, ...]).decode
 _tail_of = msgspec.json.Decoder(tuple[rows.TailRow, ...]).decode
 
 
-class Leases:
-    """Fulfils `actors.law.store.ports.Leases`."""
+class PostgresLeases:
+    """Leases of processes. Fulfils `actors.law.store.ports.Leases`."""
 
     def __init__(self, pool: Pool, *, lease_seconds: float, tell: Tell, url: str = "") -> None:
         self._pool = pool

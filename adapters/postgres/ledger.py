@@ -1,10 +1,10 @@
 """The ledger on PostgreSQL: the law, applied inside transactions.
 
-The long way (`apply`) locks the chat, gives the bundle its snapshot, reads what the law needs,
-asks it, writes what it decides and commits: two round trips, the COMMIT with the second. The
-short way (`commit`) is for whoever holds the chat and knows what is stored: the law is asked
-first, and one statement writes its answer if the snapshot it was computed from still stands.
-Whenever the short way does not get through, the long way finds out why.
+The long way (`apply`) locks the chat, gives the bundle its snapshot, reads what the law needs, asks
+it, writes what it decides and commits: two round trips, the COMMIT with the second. The short way
+(`commit`) is for the process that holds the chat and knows what is stored: the law is asked first,
+and one statement writes its answer if the snapshot it was computed from still stands. Whenever the
+short way does not get through, the long way finds out why.
 
 Commit, then tell: hints leave when the commit is certain, and never for what was rolled back.
 """
@@ -29,10 +29,10 @@ from adapters.postgres.codec import rows, statements, writing
 from adapters.postgres.codec.rows import ChatRow
 from adapters.postgres.committing import (
     Committer,
-    Unwritten,
-    Written,
+    WriteFailure,
+    WriteResult,
     applied_of,
-    nobody_looks_on,
+    ignore_commit,
     written_of,
 )
 from adapters.postgres.driver.connection import Transaction
@@ -42,14 +42,14 @@ from adapters.postgres.driver.values import Row, Statement
 
 
 class _Refused(Exception):
-    """Takes an answer out of a transaction, which is thereby rolled back."""
+    """An answer that leaves a transaction, which is thereby rolled back."""
 
     def __init__(self, answer: Refusal | StaleFence) -> None:
         self.answer = answer
 
 
-class Ledger:
-    """Fulfils `actors.law.store.ports.Ledger`."""
+class PostgresLedger:
+    """The ledger. Fulfils `actors.law.store.ports.Ledger`."""
 
     def __init__(
         self,
@@ -58,7 +58,7 @@ class Ledger:
         *,
         tell: Tell,
         lease_seconds: float,
-        saw: CommitListener = nobody_looks_on,
+        saw: CommitListener = ignore_commit,
     ) -> None:
         self._pool = pool
         self._committer = committer
@@ -122,9 +122,9 @@ class Ledger:
                 sending = writing.write(change, held=chat.snapshot_version, by_holder=True)
                 hints = hints_of_change(change, holder_is_fresh=True, by_holder=True)
                 outcome = await self._committer.write(chat.id, sending, hints, change)
-                if isinstance(outcome, Written):
+                if isinstance(outcome, WriteResult):
                     return applied_of(change, outcome)
-                lost = change if outcome is Unwritten.UNKNOWN else None
+                lost = change if outcome is WriteFailure.UNKNOWN else None
         return await self._apply(chat.id, requests, fence=fence, lost=lost, by_holder=True)
 
     async def archive_family(
@@ -187,7 +187,7 @@ class Ledger:
         return applied
 
     async def _locked(self, tx: Transaction, chat: ChatId, wanted: Needs) -> "_Locked":
-        """One trip: BEGIN, the lock, and after it all that the law wants to know."""
+        """Lock a chat in one trip: BEGIN, the lock, and after it all that the law asks for."""
         asked = {
             "chat": statements.lock_chat(chat, lease_seconds=self._lease_seconds),
             "queue": statements.queue(chat),
@@ -232,9 +232,10 @@ class Ledger:
         return _Committed(changes, self._told(changes, fresh, by_holder=by_holder), found)
 
     async def _answer(self, committed: "_Committed") -> list[Applied]:
-        """What is to be said of changes that stand; asked for if the rows that tell it were lost.
+        """Return what changes that stand have done. If the rows that tell it were lost, they are
+        read again.
 
-        Not before their own connection is given back: if all of them were lost together, each
+        That waits until their own connection is given back: if all of them were lost together, each
         would wait for the next.
         """
         found = committed.rows
@@ -264,7 +265,7 @@ class Ledger:
 
 
 class _Stands(Exception):
-    """What was thought lost had been written: this transaction has nothing to do."""
+    """A change that was thought lost had been written: this transaction has nothing to do."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -297,13 +298,14 @@ class _Locked:
         return replace(chat, snapshot_version=chat.snapshot_version - 1)
 
     def was_written(self, change: Change) -> bool:
-        """Only who holds the chat writes `holder_version`, one change at a time. He may have given
-        it back with this very change, so who holds it now tells nothing."""
+        """Return whether a lost change was written. Only the holder of the chat writes
+        `holder_version`, one change at a time. It may have given the chat back with this very
+        change, so the present holder tells nothing."""
         return self.holder_version == change.chat.snapshot_version
 
 
 def _in_family(request: ask.CreateChat, parent: Sequence[Row]) -> ask.CreateChat:
-    """A child has the policy of consent that its family has by now."""
+    """Give a new child the policy of consent that its family has by now."""
     new = request.chat
     may_be_born, policy = parent[0] if parent else (False, "")
     if not may_be_born:
@@ -328,14 +330,14 @@ def _accepted(made: Change | Refusal) -> Change:
 
 
 def _archived(stored: StoredChat, archived: bool) -> Change | Refusal:
-    """A member of a family that is there already is only shown again."""
+    """Archive a member of a family. One that is archived already is only shown again."""
     if stored.chat.archived == archived and stored.state is not State.INVALID:
         return no_change(stored)
     return transition(stored, ask.SetArchived(archived))
 
 
 def _by_lock(change: Change) -> writing.Write:
-    """The lock has given the chat its new snapshot already: that is what the write finds."""
+    """Encode a change made under a lock, which has given the chat its new snapshot already."""
     return writing.write(change, held=change.chat.snapshot_version, by_holder=False)
 
 

@@ -1,8 +1,8 @@
-"""The schema of the database, brought up to date: numbered steps, forward only.
+"""Migrations: numbered steps that bring the schema of the database up to date, forward only.
 
 Every process may try at the same moment: one does it under a lock, the others wait and find it
-done. A step is one transaction together with its entry in `schema_migrations`, so it is there
-whole or not at all. A program that meets a schema newer than it knows refuses to touch it.
+done. A step is one transaction together with its entry in `schema_migrations`, so it is there whole
+or not at all. A program that meets a schema newer than it knows refuses to touch it.
 """
 
 import re
@@ -11,7 +11,7 @@ from functools import cache
 from hashlib import sha256
 from importlib.resources import files
 
-from adapters.postgres.driver.connection import Connection
+from adapters.postgres.driver.connection import DatabaseConnection
 from adapters.postgres.driver.timeouts import Timeouts
 from adapters.postgres.queries import SQL
 
@@ -28,11 +28,13 @@ _FILE = re.compile(r"(\d{4})_(\w+)\.sql")
 
 
 class SchemaFault(Exception):
-    """The schema is not one that this program can use. The message says what to do."""
+    """A schema that this program cannot use. The message says what to do."""
 
 
 @dataclass(frozen=True, slots=True)
 class Migration:
+    """One step."""
+
     version: int
     name: str
     sql: str
@@ -47,8 +49,8 @@ class Migration:
 
 @cache
 def known() -> tuple[Migration, ...]:
-    """The steps of this program, in order. Read once: a newer version that is laid over the files
-    of one that runs is not what runs."""
+    """Return the steps of this program, in order. They are read once: a newer version that is laid
+    over the files of a running one is not what runs."""
     found = []
     for file in files(__package__).joinpath("migrations").iterdir():
         if match := _FILE.fullmatch(file.name):
@@ -59,10 +61,10 @@ def known() -> tuple[Migration, ...]:
 
 
 async def pending(
-    connection: Connection, steps: tuple[Migration, ...] | None = None
+    connection: DatabaseConnection, steps: tuple[Migration, ...] | None = None
 ) -> tuple[Migration, ...]:
-    """Of `steps`, or all that this program knows, those that the database has not seen yet; or
-    `SchemaFault`."""
+    """Return the steps that the database has not seen yet, of `steps` or of all that this program
+    knows; or raise `SchemaFault`."""
     steps = known() if steps is None else steps
     [[(exists,)]] = await connection.run([(SQL["has_migrations"], ())])
     applied = await connection.execute(SQL["applied_migrations"]) if exists else []
@@ -85,8 +87,8 @@ async def pending(
 async def migrate(
     conninfo: str, steps: tuple[Migration, ...] | None = None
 ) -> tuple[Migration, ...]:
-    """Bring the schema up to date; the steps that were taken."""
-    connection = await Connection.open(conninfo, timeouts=_PATIENT)
+    """Bring the schema up to date, and return the steps that were taken."""
+    connection = await DatabaseConnection.open(conninfo, timeouts=_PATIENT)
     try:
         await connection.execute(SQL["lock_migrations"], {"lock": LOCK})
         missing = await pending(connection, steps)
@@ -99,7 +101,7 @@ async def migrate(
         connection.close()
 
 
-async def _take(connection: Connection, step: Migration) -> None:
+async def _take(connection: DatabaseConnection, step: Migration) -> None:
     entry = {"version": step.version, "name": step.name, "checksum": step.checksum}
     await connection.execute(SQL["announce_migration"], entry)
     await connection.script(f"{step.sql}\n;\n{SQL['record_migration']}")

@@ -1,17 +1,23 @@
-"""What holds, read from PostgreSQL: each answer is one trip and one snapshot."""
+"""Reading of chats and pages of histories from PostgreSQL: each answer is one trip and one
+snapshot."""
 
-from actors.law.chat import Message, StoredChat
-from actors.law.ids import ChatId
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from actors.law.chat import Message, QueuedMessage, StoredChat
+from actors.law.ids import ChatId, MessageId, ModelConfigId, QueuedId
+from actors.law.parts.message import TextPart
 from actors.law.refusals import ChatNotFound
 from actors.law.requests import DynamicTool
 from adapters.postgres.codec import rows, statements
+from adapters.postgres.codec.parts import from_json
 from adapters.postgres.driver.pool import Pool
 from adapters.postgres.driver.values import Row, Statement
 from adapters.postgres.queries import SQL
 
 
 class Reading:
-    """Fulfils `actors.law.store.ports.Reading`."""
+    """Reads chats. Fulfils `actors.law.store.ports.Reading`."""
 
     def __init__(self, pool: Pool, *, lease_seconds: float) -> None:
         self._pool = pool
@@ -40,7 +46,7 @@ class Reading:
         return tuple(rows.message_of(rows.MessageRow.of(row)) for row in found)
 
     async def dynamic_tools(self, chat: ChatId) -> tuple[DynamicTool, ...]:
-        """As the chat was born with them; none if there is no such chat."""
+        """Return the tools that the chat was created with; none if there is no such chat."""
         [found] = await self._read((SQL["dynamic_tools"], {"chat": chat}))
         return tuple(tool for [tools] in found for tool in rows.dynamic_tools_of(tools))
 
@@ -52,3 +58,89 @@ class Reading:
             if len(asked) == 1:  # one statement sees one snapshot by itself
                 return await connection.run(asked)
             return await connection.read(asked)
+
+
+NEWEST = 2**63 - 1
+
+
+@dataclass(frozen=True, slots=True)
+class MessagePage:
+    """A page of a history."""
+
+    messages: tuple[Message, ...]
+    has_more: bool  # in the direction of the page
+    queue: tuple[QueuedMessage, ...] = ()  # in the order in which it will be taken
+
+
+@dataclass(frozen=True, slots=True)
+class MessageModel:
+    """The model and effort that a message names."""
+
+    model: ModelConfigId | None
+    effort: str | None
+
+
+class MessagePages:
+    """Reads pages of histories, as users see them."""
+
+    def __init__(self, pool: Pool) -> None:
+        self._pool = pool
+
+    async def newest(self, chat: ChatId, *, limit: int) -> MessagePage:
+        """Read the end of the history, the newest first, and what waits behind it."""
+        asked = {"chat": chat, "before": NEWEST, "after": 0, "limit": limit + 1}
+        async with self._pool.connection() as connection:
+            found, queue = await connection.read(
+                [(SQL["page_backward"], asked), statements.queue(chat)]
+            )
+        return _page(found, limit, queue)
+
+    async def before(self, chat: ChatId, before: int, *, after: int, limit: int) -> MessagePage:
+        """Read the newest messages between `after` and `before`, the newest first."""
+        asked = {"chat": chat, "before": before, "after": after, "limit": limit + 1}
+        async with self._pool.connection() as connection:
+            return _page(await connection.execute(SQL["page_backward"], asked), limit)
+
+    async def after(self, chat: ChatId, after: int, *, limit: int) -> MessagePage:
+        """Read the oldest messages behind `after`, the oldest first."""
+        asked = {"chat": chat, "after": after, "limit": limit + 1}
+        async with self._pool.connection() as connection:
+            return _page(await connection.execute(SQL["page_forward"], asked), limit)
+
+    async def some(
+        self, chat: ChatId, messages: Sequence[MessageId], queued: Sequence[QueuedId]
+    ) -> MessagePage:
+        """Read those of these messages that still stand, and those that still wait."""
+        asked = {"chat": chat, "wanted": list(messages)}
+        async with self._pool.connection() as connection:
+            found, queue = await connection.read(
+                [(SQL["some_messages"], asked), statements.queue(chat)]
+            )
+        page = _page(found, len(found), queue)
+        return replace(page, queue=tuple(row for row in page.queue if row.id in queued))
+
+    async def prompts(self, chat: ChatId, *, limit: int) -> list[tuple[MessageId, str]]:
+        """Read what users said in words, the newest first."""
+        async with self._pool.connection() as connection:
+            found = await connection.execute(SQL["prompts"], {"chat": chat, "limit": limit})
+        return [(MessageId(id), _words(id, content, version)) for id, content, version in found]
+
+    async def choice_of(self, chat: ChatId, message: MessageId) -> MessageModel | None:
+        """Read the model and effort of a message, or None if it is not in this chat."""
+        asked = {"chat": chat, "message": message}
+        async with self._pool.connection() as connection:
+            found = await connection.execute(SQL["model_of_message"], asked)
+        return MessageModel(*found[0]) if found else None
+
+
+def _words(id: int, content: bytes, version: int) -> str:
+    parts = from_json(content, version=version, where=f"message {id}")
+    return "".join(part.text for part in parts if isinstance(part, TextPart))
+
+
+def _page(found: Sequence[rows.Row], limit: int, queue: Sequence[rows.Row] = ()) -> MessagePage:
+    return MessagePage(
+        tuple(rows.message_of(rows.MessageRow.of(row)) for row in found[:limit]),
+        len(found) > limit,
+        tuple(rows.queued_of(rows.QueuedRow.of(row)) for row in queue),
+    )

@@ -26,7 +26,7 @@ from adapters.http.host.server import Serve
 from adapters.http.host.websockets import framed_bytes
 from adapters.http.refusals import HttpError
 from adapters.http.requests import HttpRequest
-from adapters.postgres.driver import reaching
+from adapters.postgres.driver import server_check
 from adapters.relay.protocol import (
     HEADER,
     REQUESTS_BYTES_MAX,
@@ -249,7 +249,7 @@ async def first_address(config: Config) -> HostAddress | NoAddress:
         return config.relay_listen
     database_side = None
     if config.database_url is not None:
-        look = partial(reaching.our_end, config.database_url)
-        database_side = await read(reaching.REACHING, look)
+        look = partial(server_check.our_end, config.database_url)
+        database_side = await read(server_check.REACHING, look)
     host = own_host(config.host, database_side)
     return host if isinstance(host, NoAddress) else HostAddress(host, 0)

@@ -20,7 +20,7 @@ from adapters.postgres.committing import Committer
 from adapters.postgres.driver.faults import DatabaseFault
 from adapters.postgres.driver.pool import Pool
 from adapters.postgres.hints import Hints
-from adapters.postgres.ledger import Ledger
+from adapters.postgres.ledger import PostgresLedger
 from adapters.postgres.reading import Reading
 from tests.e2e.processes import EVENTUALLY_SECONDS
 
@@ -51,7 +51,7 @@ AT_REST = ("waiting", "error")
 class Client:
     user: UserId
     pool: Pool
-    ledger: Ledger
+    ledger: PostgresLedger
     reading: Reading
     heard: list[News] = field(default_factory=list)  # from the daemons
 
@@ -173,7 +173,7 @@ async def a_client(conninfo):
     heard = []
     hints = Hints(pool, conninfo, heard=heard.append)
     committer = Committer(pool, tell=hints.tell)  # of a client that holds nothing: never used
-    ledger = Ledger(pool, committer, tell=hints.tell, lease_seconds=30)
+    ledger = PostgresLedger(pool, committer, tell=hints.tell, lease_seconds=30)
     user = UserId(uuid.uuid4())
     async with trio.open_nursery() as nursery:
         nursery.start_soon(hints.run)

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from adapters.postgres.embedded import Wanted
+from adapters.postgres.embedded import ClusterOptions
 from tests.e2e.daemons import a_daemon
 from tests.e2e.processes import ROOT, postmaster
 from tests.e2e.test_refusals import made, refusal
@@ -129,7 +129,7 @@ if os.geteuid() == 0:
         )
 
     def test_a_socket_directory_of_somebody_else(home):
-        deep = Wanted(home / ("deep" * 25), settings={"fsync": "off"}, user="nobody")
+        deep = ClusterOptions(home / ("deep" * 25), settings={"fsync": "off"}, user="nobody")
         foreign = deep.socket_dir
         foreign.mkdir(mode=0o700)  # ours, that is root's
         try:

@@ -14,7 +14,7 @@ from actors.law.chat import Role
 from actors.law.parts.message import ToolCallPart, ToolResultPart
 from actors.law.refusals import NotAllowed
 from actors.law.requests import Interrupt
-from adapters.postgres.kin.family import PostgresFamily
+from adapters.postgres.family import PostgresFamily
 from tests.e2e.clients import AT_REST, a_client, status, text_of
 from tests.e2e.conftest import a_database
 from tests.e2e.daemons import a_daemon, holder_among

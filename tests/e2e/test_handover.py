@@ -13,7 +13,7 @@ from psycopg.conninfo import make_conninfo
 
 from actors.chat.turn.retries import DEATHS_MAX, FAILURES_MAX
 from actors.law.requests import Acquire, RecordGenerationAttempt
-from adapters.postgres.embedded import Wanted
+from adapters.postgres.embedded import ClusterOptions
 from tests.e2e.clients import AT_REST, LOOK_SECONDS, a_client, status
 from tests.e2e.daemons import STOP_SECONDS_MAX, a_daemon, holder_among
 from tests.e2e.processes import EVENTUALLY_SECONDS, eventually, postmaster
@@ -251,7 +251,7 @@ async def test_a_killed_database_heals_under_running_chats(home, provider):
     with a_daemon(home, **AWAY, **provider.settings) as daemon:
         daemon.wait_ready()
         conninfo = make_conninfo(
-            host=str(Wanted(home).socket_dir), user="promptcorner", dbname="postgres"
+            host=str(ClusterOptions(home).socket_dir), user="promptcorner", dbname="postgres"
         )
         async with a_client(conninfo) as client:
             chats = [await client.create(said) for _ in range(30)]

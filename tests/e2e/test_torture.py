@@ -102,7 +102,7 @@ async def test_what_was_accepted_is_there_once_whatever_happens(home):
     print(f"seed {SEED}, {SECONDS:g} s:", *strikes, sep="\n")
     faults = ("--faults", "529@2%,reset:5@2%", "--seed", str(SEED))
     with (
-        embedded.using(embedded.Wanted(home)) as cluster,
+        embedded.using(embedded.ClusterOptions(home)) as cluster,
         a_provider(*faults) as provider,
         a_delegating_model() as delegating,
     ):

@@ -36,7 +36,7 @@ from adapters.http.endpoints import (
 from adapters.http.refusals import HttpError, Validation, query_refused
 from adapters.models.catalogue import Catalogue
 from adapters.models.choosing import ModelChoice
-from adapters.postgres.conversation.pages import Page, Pages
+from adapters.postgres.reading import MessagePage, MessagePages
 from adapters.tools.mcp.registry import ServerRegistry, unknown_to
 
 CHAT = "/api/experimental/chats/{chat}"
@@ -56,7 +56,7 @@ class Messages:
     def __init__(
         self,
         admission: Admission,
-        pages: Pages,
+        pages: MessagePages,
         *,
         sending: ChatSender,
         files: FileStore,
@@ -242,7 +242,7 @@ def _invalid(field: str, fact: str) -> HttpError:
     )
 
 
-def _as_they_came(page: Page) -> list[QueuedMessage]:
+def _as_they_came(page: MessagePage) -> list[QueuedMessage]:
     """In pages the queue is shown in the order in which it was said; streams show the order in
     which it will be taken."""
     return sorted(page.queue, key=lambda row: (row.created_at, row.id))

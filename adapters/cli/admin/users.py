@@ -21,8 +21,8 @@ from adapters.people.routes.schemas import NewUser, NewUserAnswer, Roles, ShownU
 from adapters.people.store.deployment import InvitationLink, Invitations
 from adapters.people.store.users import Users
 from adapters.postgres import migrating
-from adapters.postgres.database import open_database, refusing
-from adapters.postgres.driver.connection import Connection
+from adapters.postgres.database import open_database, refusing_start
+from adapters.postgres.driver.connection import DatabaseConnection
 from adapters.postgres.driver.pool import Pool
 from adapters.settings import Config, names
 from adapters.settings.refusals import CannotStart
@@ -159,7 +159,7 @@ def print_link(options: argparse.Namespace) -> int:
 
 async def _make_link(config: Config, name: str) -> InvitationLink:
     async with open_database(config) as database:
-        with refusing(database):
+        with refusing_start(database):
             await _check_schema(database.conninfo)
             pool = Pool(database.conninfo, size=1)
             try:
@@ -175,7 +175,7 @@ async def _make_link(config: Config, name: str) -> InvitationLink:
 
 async def _check_schema(conninfo: str) -> None:
     """Refuse a schema that lacks steps: a command that makes a link does not migrate."""
-    connection = await Connection.open(conninfo)
+    connection = await DatabaseConnection.open(conninfo)
     try:
         missing = await migrating.pending(connection)
     finally:

@@ -9,11 +9,10 @@ from adapters.cli.admin.connection import LOCAL_HOSTS
 from adapters.cli.doctor.findings import Finding, from_refusal, ok, warning, wrong
 from adapters.cli.doctor.network import check_peer
 from adapters.postgres import embedded, migrating
-from adapters.postgres.database import Database, open_database, refusing
-from adapters.postgres.driver.connection import Connection
+from adapters.postgres.database import Database, open_database, refusing_start, take_room
+from adapters.postgres.driver.connection import DatabaseConnection
 from adapters.postgres.driver.faults import DatabaseFull
-from adapters.postgres.dumping.programs import ProgramFailed, path_of
-from adapters.postgres.pulse import take_room
+from adapters.postgres.dump import ProgramFailed, path_of
 from adapters.postgres.queries import SQL
 from adapters.settings import Config
 from adapters.settings.refusals import CannotStart
@@ -45,18 +44,18 @@ def check_programs() -> Finding:
 
 
 async def check_database(config: Config) -> Sequence[Finding]:
-    if config.database_url is None and not embedded.Wanted(config.data_dir).data.exists():
+    if config.database_url is None and not embedded.ClusterOptions(config.data_dir).data.exists():
         return [ok(SUBJECT, f"will be made in {config.data_dir} at the first start")]
     try:
         async with open_database(config) as opened:
-            with refusing(opened):
+            with refusing_start(opened):
                 return await _findings(opened, config)
     except CannotStart as refusal:
         return [from_refusal(SUBJECT, refusal)]
 
 
 async def _findings(database: Database, config: Config) -> Sequence[Finding]:
-    connection = await Connection.open(database.conninfo)
+    connection = await DatabaseConnection.open(database.conninfo)
     try:
         before = wall().timestamp()
         [row] = await connection.execute(SQL["examine_server"])
@@ -80,7 +79,7 @@ async def _findings(database: Database, config: Config) -> Sequence[Finding]:
     ]
 
 
-async def check_database_room(connection: Connection) -> Sequence[Finding]:
+async def check_database_room(connection: DatabaseConnection) -> Sequence[Finding]:
     try:
         await take_room(connection)
     except DatabaseFull as fault:
@@ -88,7 +87,7 @@ async def check_database_room(connection: Connection) -> Sequence[Finding]:
     return []
 
 
-async def _workers(connection: Connection, config: Config) -> Sequence[str]:
+async def _workers(connection: DatabaseConnection, config: Config) -> Sequence[str]:
     asked = {"lease_seconds": config.lease_seconds, "at_most": PEERS_ASKED_MAX}
     return [url for (url,) in await connection.execute(SQL["worker_urls"], asked)]
 

@@ -1,7 +1,7 @@
 """Our types as they lie in the database. Pure.
 
-parts       what is said, as JSON
-rows        rows → our types
+parts       the content of messages, as JSON
+rows        the rows of chats, messages and queues
 statements  the statements that read and lock
-writing     changes → the statements that write them
+writing     changes, and the statements that write them
 """

@@ -1,9 +1,9 @@
-"""What is said, as it lies in a `content` column: parts ↔ JSON. Pure.
+"""Parts of messages as they lie in a `content` column: parts ↔ JSON. Pure.
 
 Content version 1 is an array of objects, one per part, `type` first. JSON inside a part (arguments,
-results, metadata) is kept as the very text it came as, blanks around it apart. PostgreSQL takes no
-U+0000, so it is stored as U+E000 `0`, and U+E000 itself as U+E000 `e`; reading turns both back. A
-surrogate without its partner is no text to anybody, providers included, and becomes U+FFFD.
+results, metadata) is kept as the very text it came as, except for blanks around it. PostgreSQL
+takes no U+0000, so it is stored as U+E000 `0`, and U+E000 itself as U+E000 `e`; reading turns both
+back. A surrogate without its partner is no text, for providers neither, and becomes U+FFFD.
 """
 
 import re
@@ -29,8 +29,8 @@ T = TypeVar("T")
 class Unreadable(AssertionError):
     """Stored content that is not content: `where: what is wrong with it`.
 
-    No program of ours writes such, so it counts as a failed assertion: to read it again does not
-    help, and whoever works on it stops.
+    No program of ours writes such content, so it counts as a failed assertion: reading it again
+    does not help, and the task that works on it stops.
     """
 
 
@@ -148,6 +148,7 @@ _calls_decoder = msgspec.json.Decoder(
 
 
 def to_json(parts: tuple[Part, ...]) -> bytes:
+    """Return parts as stored content."""
     try:
         return escaped(_encoder.encode([_stored(part) for part in parts]))
     except UnicodeEncodeError:
@@ -155,8 +156,8 @@ def to_json(parts: tuple[Part, ...]) -> bytes:
 
 
 def whole(record: T) -> T:
-    """`record`, a dataclass, with U+FFFD for each half of a character in its texts: UTF-8 has no
-    way to write those."""
+    """Return a dataclass with U+FFFD for each half of a character in its texts, which UTF-8 cannot
+    write."""
     texts = ((f.name, getattr(record, f.name)) for f in fields(record))  # type: ignore[arg-type]
     mended = {
         name: text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
@@ -167,7 +168,7 @@ def whole(record: T) -> T:
 
 
 def from_json(content: bytes, *, version: int, where: str) -> tuple[Part, ...]:
-    """The parts of stored content, or `Unreadable`."""
+    """Return the parts of stored content, or raise `Unreadable`."""
     _check_version(version, where)
     try:
         return tuple(map(_part, _decoder.decode(unescaped(content))))
@@ -204,25 +205,26 @@ _UNESCAPE = re.compile(rb"\xee\x80\x80[0e]")
 
 
 def escaped(json: bytes) -> bytes:
-    """`json` as PostgreSQL takes it."""
+    """Return JSON as PostgreSQL takes it."""
     if any(mark in json for mark in (b"\\u0000", b"\\ud", b"\\uD", b"\xee\x80\x80")):
         return _ESCAPE.sub(_escape, json)
     return json
 
 
 def unescaped(json: bytes) -> bytes:
+    """Return JSON as it was before it was stored."""
     if b"\xee\x80\x80" in json:
         return _UNESCAPE.sub(lambda found: _UNESCAPED[found[0]], json)
     return json
 
 
 def kept_id(id: str) -> str:
-    """An id of a provider's as a text of PostgreSQL, which cannot hold U+0000."""
+    """Return an id of a provider as a text of PostgreSQL, which cannot hold U+0000."""
     return id.encode("unicode_escape").decode()
 
 
 def kept_text(text: str) -> str:
-    """A text for people, likewise: what cannot be kept is replaced."""
+    """Return a text for people as a text of PostgreSQL: what cannot be kept is replaced."""
     mended = text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
     return mended.replace("\0", "\ufffd")
 

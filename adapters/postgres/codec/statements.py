@@ -1,4 +1,4 @@
-"""The statements that read and lock, with their parameters in our words. Pure."""
+"""Statements that read and lock, with their parameters in our words. Pure."""
 
 from collections.abc import Set
 from typing import Any
@@ -49,13 +49,13 @@ def inserted(change: Change) -> Statement:
 
 
 def keep(receipt: Receipt, change: Change) -> Statement:
-    """Behind the write of `change`, in its transaction."""
+    """Return the statement that keeps a receipt behind the write of `change`."""
     named = {"user": receipt.user, "key": receipt.key, "request": receipt.request}
     return SQL["keep_receipt"], named | _written(change)
 
 
 def _written(change: Change) -> dict[str, Any]:
-    """Where to find the rows that the write of `change` has made."""
+    """Return where to find the rows that the write of `change` has made."""
     chat = change.chat
     positions = [row.position for row in change.queue if row.id < 0]
     return {"chat": chat.id, "snapshot": chat.snapshot_version, "positions": positions}

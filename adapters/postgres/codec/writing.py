@@ -1,4 +1,4 @@
-"""Our types → what is sent to be written: changes as JSON, and the statement for them. Pure.
+"""Changes as they are sent to be written: as JSON, and the statement for them. Pure.
 
 A change goes out as one JSON document, so a group of them is one parameter, and encoding is all
 that it costs the client.
@@ -120,8 +120,8 @@ class _Created(_Law, kw_only=True):
 
 
 class Extent(IntEnum):
-    """How much of a chat a change writes. A larger statement can write a smaller change too, at
-    two or three times the cost on the server."""
+    """The extent of a change: how much of a chat it writes. A larger statement can write a smaller
+    change too, at two or three times the cost on the server."""
 
     COLUMNS = 1
     STEPS = 2
@@ -137,7 +137,7 @@ _WRITE = {
 
 @dataclass(frozen=True, slots=True)
 class Write:
-    """A change, encoded: good only while the chat is at the snapshot that it names as held."""
+    """A change, encoded. It is good while the chat is at the snapshot that it names as held."""
 
     json: bytes
     extent: Extent
@@ -169,7 +169,7 @@ def write(change: Change, *, held: int, by_holder: bool) -> Write:
 
 
 def write_together(writes: Sequence[Write]) -> Statement:
-    """One statement for all, as large as the largest of them needs."""
+    """Return one statement for all these changes, as large as the largest of them needs."""
     changes = Json(b"[" + b",".join([write.json for write in writes]) + b"]")
     return _WRITE[max([write.extent for write in writes])], {"changes": changes}
 

@@ -29,8 +29,8 @@ import trio
 from psycopg import DataError
 
 from adapters.postgres.driver import timeouts as limits
-from adapters.postgres.driver.faults import DatabaseFault, DatabaseGone, Lost
-from adapters.postgres.driver.link import CANCEL_SECONDS, Link
+from adapters.postgres.driver.faults import DatabaseFault, DatabaseGone, LostCommit
+from adapters.postgres.driver.libpq import CANCEL_SECONDS, LibpqConnection
 from adapters.postgres.driver.outcome import committed, era_of, settle
 from adapters.postgres.driver.timeouts import Timeouts
 from adapters.postgres.driver.values import Parameters, Row, Statement
@@ -47,17 +47,17 @@ _COMMIT: Statement = ("COMMIT", ())
 _ROLLBACK: Statement = ("ROLLBACK", ())
 
 
-class Connection:
-    """Usable or closed, never in between. One task at a time."""
+class DatabaseConnection:
+    """A connection, usable or closed and never in between. One task uses it at a time."""
 
-    def __init__(self, link: Link, conninfo: str, era: str) -> None:
+    def __init__(self, link: LibpqConnection, conninfo: str, era: str) -> None:
         self._link = link
         self._conninfo = conninfo
         self._era = era
 
     @classmethod
     async def open(cls, conninfo: str, *, timeouts: Timeouts = limits.DEFAULT) -> Self:
-        link = await Link.open(conninfo, timeouts)
+        link = await LibpqConnection.open(conninfo, timeouts)
         opened = None
         try:
             opened = cls(link, conninfo, await era_of(link))
@@ -79,22 +79,22 @@ class Connection:
         return self._link.backend
 
     def is_alive(self) -> bool:
-        """Whether an idle connection still stands, as far as can be told without a trip."""
+        """Return whether an idle connection is still open, as far as can be told without a trip."""
         return self._link.is_alive()
 
     def __repr__(self) -> str:
         return f"{self._link}"
 
     async def execute(self, sql: str, parameters: Parameters = ()) -> list[Row]:
-        """One statement, its rows."""
+        """Run one statement, and return its rows."""
         [rows] = await self.run([(sql, parameters)])
         return rows
 
     async def run(
         self, statements: Sequence[Statement], *, seconds: float | None = None
     ) -> list[list[Row]]:
-        """All statements in one trip and one transaction; the rows of each. `seconds` is for all
-        together, in place of what the timeouts say."""
+        """Run all statements in one trip and one transaction, and return the rows of each.
+        `seconds` is for all together, in place of what the timeouts say."""
         try:
             return await self._link.exchange(
                 statements, self._seconds if seconds is None else seconds
@@ -105,19 +105,19 @@ class Connection:
                     await self._rollback()
 
     async def read(self, statements: Sequence[Statement]) -> list[list[Row]]:
-        """All statements in one trip, on one snapshot of the database, without writing."""
+        """Run all statements in one trip, on one snapshot of the database, without writing."""
         answers = await self.run([(SNAPSHOT, ()), *statements, _COMMIT])
         return answers[1:-1]
 
     async def commit(self, statements: Sequence[Statement]) -> list[list[Row]]:
-        """All statements in one transaction, committed when this returns. Two trips: the rows
-        and the transaction's id come back before COMMIT goes out."""
+        """Run all statements in one transaction, which is committed when this returns. It takes two
+        trips: the rows and the transaction's id come back before COMMIT goes out."""
         async with self.transaction() as tx:
             rows = await tx.run(statements)
         return rows
 
     async def script(self, sql: str, *, seconds: float | None = None) -> None:
-        """Several statements in one text, no parameters, no rows: schema and migrations."""
+        """Run several statements in one text without parameters: schema and migrations."""
         try:
             await self._link.script(sql, self._seconds if seconds is None else seconds)
         finally:
@@ -127,7 +127,8 @@ class Connection:
 
     @asynccontextmanager
     async def transaction(self, begin: str = READ_COMMITTED) -> AsyncIterator["Transaction"]:
-        """Committed at the end of the block, rolled back if an exception leaves it."""
+        """Run a block in a transaction: committed at its end, rolled back if an exception leaves
+        it."""
         assert not self._link.in_transaction, f"{self}: a transaction inside a transaction"
         tx = Transaction(self._link, self._conninfo, self._era, begin)
         try:
@@ -138,8 +139,8 @@ class Connection:
                 with trio.move_on_after(ROLLBACK_SECONDS, shield=True):
                     await self._rollback()
 
-    async def settle(self, lost: Lost) -> bool:
-        """Whether `lost` (of OutcomeUnknown) was committed. If it still runs, it is ended."""
+    async def settle(self, lost: LostCommit) -> bool:
+        """Return whether `lost` (of OutcomeUnknown) was committed. If it still runs, end it."""
         return await committed(self._link, lost)
 
     async def hear(self) -> list[tuple[str, str]]:
@@ -161,9 +162,9 @@ class Connection:
 
 
 class Transaction:
-    """What may be done inside `connection.transaction()`."""
+    """The transaction inside `connection.transaction()`."""
 
-    def __init__(self, link: Link, conninfo: str, era: str, begin: str) -> None:
+    def __init__(self, link: LibpqConnection, conninfo: str, era: str, begin: str) -> None:
         self.xid: int | None = None  # None: not known, or nothing written so far
         self._link = link
         self._conninfo = conninfo
@@ -175,10 +176,10 @@ class Transaction:
     async def run(
         self, statements: Sequence[Statement], *, ask_xid: bool = True
     ) -> list[list[Row]]:
-        """All statements in one trip; BEGIN goes along with the first.
+        """Run all statements in one trip. BEGIN goes along with the first.
 
-        As long as the transaction's id is not known, it is asked for in the same trip. Whoever
-        has it from a statement (RETURNING pg_current_xact_id()) sets `xid`, and asks not.
+        As long as the transaction's id is not known, it is asked for in the same trip. A caller
+        that has it from a statement (RETURNING pg_current_xact_id()) sets `xid`, and asks for none.
         """
         asking = ask_xid and self.xid is None
         opening = self._opening()
@@ -191,7 +192,7 @@ class Transaction:
     async def commit(self, statements: Sequence[Statement] = ()) -> list[list[Row]] | None:
         """Commit, with last statements in the same trip if their rows do not matter.
 
-        Their rows; None if the commit stands, but the rows were lost on the way.
+        Return their rows; None if the commit stands, but the rows were lost on the way.
         """
         if self._ended:
             assert not statements, "the transaction has ended"
@@ -214,7 +215,8 @@ class Transaction:
         return [(self._begin, ())]
 
     async def _commit(self, batch: Sequence[Statement]) -> list[list[Row]] | None:
-        """From here on there is no way back, so nobody may cancel us before we know."""
+        """Send COMMIT. There is no way back from here, so it is not cancelled before the outcome is
+        known."""
         link = self._link
         assert not link.in_failed_transaction, (
             f"{link}: a statement failed, and COMMIT was asked for"
@@ -226,7 +228,7 @@ class Transaction:
         except DatabaseFault as fault:
             if link.in_transaction or self.xid is None:
                 raise  # the server still waits for a COMMIT, or there is nothing to commit
-            broken, lost = fault, Lost(self.xid, link.backend, self._era)
+            broken, lost = fault, LostCommit(self.xid, link.backend, self._era)
         except DataError as unreadable:
             if unreadable.sqlstate is not None:
                 raise

@@ -1,15 +1,15 @@
-"""What can go wrong with the database, sorted by what the caller should do about it.
+"""Faults of the database, sorted by what the caller should do about them.
 
     DatabaseGone      the connection or the server is away: retry, on another connection
     DatabaseBusy      the server could not do it now: retry, the connection is usable
     DatabaseFull      its disk is full: retry, nothing was stored; a human must make room
     DatabaseRefused   it does not let us in: a human must look, unless `retryable`
     PoolExhausted     every connection of ours is lent: retry later, or make the pool larger
-    OutcomeUnknown    a COMMIT was sent, and nobody can be asked what became of it: settle it
+    OutcomeUnknown    a COMMIT was sent, and its outcome could not be asked for: settle it
     AnswerLost        it is committed, but what it answered is lost: read again, never repeat it
 
-Everything else that psycopg raises (a constraint, a syntax error, a wrong type) is a bug of ours
-or a rule of the schema, and passes as it is.
+Everything else that psycopg raises (a constraint, a syntax error, a wrong type) is a bug of ours or
+a rule of the schema, and passes as it is.
 """
 
 import re
@@ -21,17 +21,17 @@ from actors.law.store.ports import StoreUnavailable
 
 
 class DatabaseFault(StoreUnavailable):
-    """The database's side failed, not the statement. psycopg's error is the `__cause__`."""
+    """A fault on the database's side, not of the statement. psycopg's error is the `__cause__`."""
 
     retryable = True
 
 
 class DatabaseGone(DatabaseFault):
-    """No connection, or no longer. What was not committed is rolled back."""
+    """There is no connection, or no longer. What was not committed is rolled back."""
 
 
 class DatabaseBusy(DatabaseFault):
-    """Deadlock, serialization failure, lock or statement timeout, out of a resource."""
+    """A deadlock, a serialization failure, a lock or statement timeout, or a missing resource."""
 
 
 class DatabaseFull(DatabaseBusy):
@@ -51,7 +51,7 @@ class PoolExhausted(DatabaseFault):
 
 
 @dataclass(frozen=True, slots=True)
-class Lost:
+class LostCommit:
     """A transaction whose COMMIT was sent and not answered: all that is needed to settle it."""
 
     xid: int
@@ -70,13 +70,13 @@ class OutcomeUnknown(DatabaseFault):
 
     retryable = False
 
-    def __init__(self, message: str, lost: Lost) -> None:
+    def __init__(self, message: str, lost: LostCommit) -> None:
         super().__init__(message)
         self.lost = lost
 
 
 class AnswerLost(DatabaseFault):
-    """What was asked for is committed; its answer was lost, and could not be asked for again."""
+    """A commit that stands, but whose answer was lost and could not be asked for again."""
 
     retryable = False
 
@@ -112,7 +112,7 @@ _TOO_MANY = re.compile(r"too many (clients|connections)|remaining connection slo
 
 
 def from_statement(error: errors.Error, subject: str) -> Exception:
-    """Ours for what a statement ended with, or `error` itself if it is a bug."""
+    """Return our fault for the error of a statement, or `error` itself if it is a bug."""
     state = error.sqlstate
     text = f"{subject}: {_first_line(error)}"
     if state is None:
@@ -127,7 +127,7 @@ def from_statement(error: errors.Error, subject: str) -> Exception:
 
 
 def from_connecting(error: errors.Error, subject: str) -> DatabaseFault:
-    """Ours for what an attempt to connect ended with. libpq gives no SQLSTATE here, only text."""
+    """Return our fault for a failed attempt to connect. libpq gives no SQLSTATE here, only text."""
     text = str(error)
     message = f"{subject}: {_first_line(error)}"
     spoken = _SERVER_SPOKE.search(text)

@@ -1,8 +1,8 @@
-"""LISTEN that outlives its connection: what was missed while it was away is told as "everything".
+"""LISTEN that outlives its connection: what was missed meanwhile is told as "everything".
 
-PostgreSQL delivers notifications only to who is connected, so after every connection, the first
-one too, `look_at_everything` is called: whoever acts on notifications re-reads what they are about.
-It is called once LISTEN has been committed, so nothing falls between the two.
+PostgreSQL delivers notifications only to clients that are connected, so after every connection, the
+first one too, `look_at_everything` is called: code that acts on notifications then re-reads what
+they are about. It is called once LISTEN has been committed, so nothing falls between the two.
 
 Both callbacks are plain functions that return at once (cast, set an event).
 """
@@ -15,7 +15,7 @@ from typing import Annotated, NoReturn
 import trio
 
 from adapters.postgres.driver import timeouts as limits
-from adapters.postgres.driver.connection import Connection
+from adapters.postgres.driver.connection import DatabaseConnection
 from adapters.postgres.driver.faults import DatabaseFault
 from adapters.postgres.driver.timeouts import Timeouts
 from runtime.backoff import delay_seconds
@@ -53,7 +53,7 @@ class ListenerStatistics:
 
 
 class Listener:
-    """Owns one connection at a time, for as long as `listen` runs."""
+    """A listener. It owns one connection at a time, for as long as `listen` runs."""
 
     def __init__(
         self,
@@ -76,7 +76,7 @@ class Listener:
         self._last_fault: str | None = None
 
     async def listen(self) -> NoReturn:
-        """Until cancelled. No fault of the database ends it."""
+        """Listen until cancelled. No fault of the database ends it."""
         while True:
             try:
                 await self._listen_once()
@@ -109,7 +109,7 @@ class Listener:
         )
 
     async def _listen_once(self) -> NoReturn:
-        connection = await Connection.open(self._conninfo, timeouts=self._timeouts)
+        connection = await DatabaseConnection.open(self._conninfo, timeouts=self._timeouts)
         try:
             await connection.run(self._listen)
             self._connected = True
@@ -122,7 +122,7 @@ class Listener:
             self._connected = False
             connection.close()
 
-    async def _hear(self, connection: Connection) -> None:
+    async def _hear(self, connection: DatabaseConnection) -> None:
         with trio.move_on_after(SILENCE_SECONDS):
             for channel, payload in await connection.hear():
                 self._heard_count += 1

@@ -1,20 +1,20 @@
-"""What became of a COMMIT whose answer was lost.
+"""The outcome of a COMMIT whose answer was lost.
 
 A transaction that wrote has an id (xid), and the server remembers for every id whether it was
-committed. So whoever knows it *before* sending COMMIT can find out afterwards. Knowing it costs no
-trip: it rides along with the statements (connection.py).
+committed. So a client that knows it *before* sending COMMIT can find out afterwards. Knowing it
+costs no trip: it rides along with the statements (connection.py).
 
-One trap: a server that crashes forgets the ids whose work had not reached the disk, and gives them
-out again. Then `pg_xact_status` tells the fate of a stranger. So a connection also knows the *era*
-it was opened in, and after a change of era an id counts only if the checkpoint that ended the
-crash had already seen it.
+There is one trap: a server that crashes forgets the ids whose work had not reached the disk, and
+gives them out again. Then `pg_xact_status` tells the fate of another transaction. So a connection
+also knows the *era* it was opened in, and after a change of era an id counts only if the checkpoint
+that ended the crash had already seen it.
 """
 
 import trio
 from psycopg.errors import InvalidParameterValue
 
-from adapters.postgres.driver.faults import DatabaseFault, DatabaseGone, Lost, OutcomeUnknown
-from adapters.postgres.driver.link import Link
+from adapters.postgres.driver.faults import DatabaseFault, DatabaseGone, LostCommit, OutcomeUnknown
+from adapters.postgres.driver.libpq import LibpqConnection
 from adapters.postgres.driver.timeouts import Timeouts
 from adapters.postgres.queries import SQL
 
@@ -22,22 +22,22 @@ from adapters.postgres.queries import SQL
 AGAIN_SECONDS = 0.1
 
 
-async def era_of(link: Link) -> str:
-    """Which life of which server this is."""
+async def era_of(link: LibpqConnection) -> str:
+    """Return which life of which server this is."""
     [[(era,)]] = await link.exchange([(SQL["ask_era"], ())], link.timeouts.connect_seconds)
     assert isinstance(era, str)
     return era
 
 
-async def settle(conninfo: str, timeouts: Timeouts, lost: Lost) -> bool:
-    """Whether `lost` was committed; if it still runs, it is ended first.
+async def settle(conninfo: str, timeouts: Timeouts, lost: LostCommit) -> bool:
+    """Return whether `lost` was committed. If it still runs, it is ended first.
 
-    Not cancelled, but bounded: OutcomeUnknown after `settle_seconds` without an answer.
+    It is not cancelled, but bounded: OutcomeUnknown after `settle_seconds` without an answer.
     """
     with trio.move_on_after(timeouts.settle_seconds, shield=True):
         while True:
             try:
-                link = await Link.open(conninfo, timeouts)
+                link = await LibpqConnection.open(conninfo, timeouts)
                 try:
                     return await committed(link, lost)
                 finally:
@@ -53,7 +53,7 @@ async def settle(conninfo: str, timeouts: Timeouts, lost: Lost) -> bool:
     )
 
 
-async def committed(link: Link, lost: Lost) -> bool:
+async def committed(link: LibpqConnection, lost: LostCommit) -> bool:
     """Ask over `link`, which is not the connection that was lost."""
     look_around = [(SQL["look_around"], ())]
     ask_outcome = [(SQL["ask_outcome"], {"xid": lost.xid})]
@@ -77,8 +77,8 @@ async def committed(link: Link, lost: Lost) -> bool:
         await trio.sleep(AGAIN_SECONDS)
 
 
-def _is_the_same(lost: Lost, era: str, next_xid: int) -> bool:
-    """Whether the id that was committed before or after a crash is the lost one."""
+def _is_the_same(lost: LostCommit, era: str, next_xid: int) -> bool:
+    """Return whether the id that was committed before or after a crash is the lost one."""
     if _timeline(era) != _timeline(lost.era):
         raise OutcomeUnknown(
             f"{lost}: another server has taken over, and cannot tell it from one of its own", lost

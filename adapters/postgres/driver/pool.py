@@ -1,11 +1,11 @@
-"""A bounded number of connections, lent one task at a time.
+"""A pool: a bounded number of connections, each lent to one task at a time.
 
-Waiters are served first come, first served; of the idle connections the one used last is lent
-first, so that the others may grow old and be closed. A connection is opened when none is idle and
-looked at before it is lent (one poll, no trip). What comes back closed is forgotten.
+Waiters are served first come, first served. Of the idle connections the one used last is lent
+first, so that the others may grow old and be closed. A connection is opened when none is idle, and
+checked before it is lent (one poll, no trip). One that comes back closed is forgotten.
 
-The slot is the truth: whoever holds one may hold one connection, and a slot is given back by the
-same `async with` that took it, wherever in it the task is cancelled.
+The slots are what counts: a task with a slot may hold one connection, and a slot is given back by
+the same `async with` that took it, wherever in it the task is cancelled.
 """
 
 from collections import Counter, deque
@@ -17,7 +17,7 @@ from typing import Annotated
 import trio
 
 from adapters.postgres.driver import timeouts as limits
-from adapters.postgres.driver.connection import Connection
+from adapters.postgres.driver.connection import DatabaseConnection
 from adapters.postgres.driver.faults import DatabaseFull, DatabaseGone, PoolExhausted
 from adapters.postgres.driver.timeouts import Timeouts
 from runtime.statistics import (
@@ -71,7 +71,7 @@ class PoolStatistics:
 
 @dataclass(eq=False, slots=True)
 class _Kept:
-    connection: Connection
+    connection: DatabaseConnection
     until: float
 
 
@@ -101,8 +101,8 @@ class Pool:
         self._waits = Durations()
 
     @asynccontextmanager
-    async def connection(self) -> AsyncIterator[Connection]:
-        """A connection for the length of the block."""
+    async def connection(self) -> AsyncIterator[DatabaseConnection]:
+        """Lend a connection for the length of the block."""
         await self._take_slot()
         try:
             kept = self._take_idle() or await self._open()
@@ -119,7 +119,7 @@ class Pool:
             self._slots.release()
 
     async def drain(self, seconds: float) -> None:
-        """Lend no more, wait for what is lent, but not for ever; then close everything."""
+        """Lend no more, wait within a bound for what is lent, then close everything."""
         self._draining = True
         self._close_idle()
         held = 0
@@ -182,7 +182,7 @@ class Pool:
     async def _open(self) -> _Kept:
         if self._draining:
             raise DatabaseGone("postgres pool: closed")
-        connection = await Connection.open(self._conninfo, timeouts=self._timeouts)
+        connection = await DatabaseConnection.open(self._conninfo, timeouts=self._timeouts)
         self._opened += 1
         return _Kept(connection, until=trio.current_time() + self._lifetime_seconds)
 

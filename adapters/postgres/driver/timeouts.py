@@ -1,4 +1,4 @@
-"""How long a connection may take for what, and the conninfo that tells libpq and the server."""
+"""Timeouts of a connection, and the conninfo that tells them to libpq and the server."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -8,11 +8,12 @@ from psycopg.conninfo import conninfo_to_dict
 
 @dataclass(frozen=True, slots=True)
 class Timeouts:
-    """The server enforces its own; ours are longer, and notice a network that is dead.
+    """The timeouts. The server enforces its own; ours are longer, and notice a network that is
+    dead.
 
-    A peer that vanished (half-open) is noticed by a running exchange after
-    `statement_seconds + margin_seconds` at the latest; on TCP by the kernel already after
-    `unacknowledged_seconds` or the keepalives. Unix sockets have neither and need neither.
+    A peer that vanished (half-open) is noticed by a running exchange after `statement_seconds +
+    margin_seconds` at the latest; on TCP by the kernel already after `unacknowledged_seconds` or
+    the keepalives. Unix sockets have neither and need neither.
     """
 
     connect_seconds: float = 10.0  # for each address of the server; then DatabaseGone

@@ -64,6 +64,7 @@ class Parsed:
 
 @lru_cache(PARSED_STATEMENTS_MAX)
 def parse(sql: str) -> Parsed:
+    """Parse a statement with placeholders."""
     names: list[str] = []
     nexts = 0
 
@@ -87,7 +88,7 @@ def parse(sql: str) -> Parsed:
 
 @lru_cache(PARSED_STATEMENTS_MAX)
 def verbatim(sql: str) -> Parsed:
-    """A statement without parameters: its % signs are its own."""
+    """Return a statement without parameters: its % signs are its own."""
     return Parsed(sql.encode(), None, [])
 
 

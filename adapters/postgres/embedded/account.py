@@ -1,4 +1,4 @@
-"""Whom the server runs as. PostgreSQL refuses to run as root, so root names somebody."""
+"""The account that the server runs as. PostgreSQL refuses to run as root, so root names another."""
 
 import os
 import pwd
@@ -8,13 +8,13 @@ from pathlib import Path
 from typing import TypedDict
 
 from adapters.postgres.embedded import refusals
-from adapters.postgres.embedded.wanted import Wanted
+from adapters.postgres.embedded.options import ClusterOptions
 
 CANDIDATES = ("promptcorner", "postgres", "nobody")  # the first that exists
 CHECK_SECONDS = 10.0  # for a command that takes a millisecond
 
 
-class Switch(TypedDict, total=False):
+class UserSwitch(TypedDict, total=False):
     """Arguments of subprocess that change the user."""
 
     user: int
@@ -24,7 +24,7 @@ class Switch(TypedDict, total=False):
 
 @dataclass(frozen=True, slots=True)
 class Account:
-    """A user of the system; `switched` when that is not who we are."""
+    """A user of the system; `switched` if it is not our own."""
 
     name: str
     uid: int
@@ -32,7 +32,7 @@ class Account:
     switched: bool
 
     @property
-    def switch(self) -> Switch:
+    def switch(self) -> UserSwitch:
         if not self.switched:
             return {}
         return {"user": self.uid, "group": self.gid, "extra_groups": []}
@@ -43,20 +43,20 @@ class Account:
             os.chown(path, self.uid, self.gid)
 
     def enters(self, directory: Path) -> bool:
-        """Whether the account can enter: asked of the kernel, which knows of lists and mounts."""
+        """Return whether the account can enter a directory, as the kernel sees it."""
         command = ["/bin/sh", "-c", 'cd -- "$0"', str(directory)]
         return not _status(command, self.switch)
 
     def barrier(self, directory: Path) -> Path | None:
-        """The topmost directory on the way that the account cannot enter."""
+        """Return the topmost directory on the way that the account cannot enter."""
         if not self.switched or self.enters(directory):
             return None
         way = [*reversed(directory.parents), directory]
         return next((step for step in way if not self.enters(step)), directory)
 
 
-def choose(wanted: Wanted) -> Account:
-    """The account to run as: ourselves, or for root the one named, the owner, or a candidate."""
+def choose(wanted: ClusterOptions) -> Account:
+    """Return the account to run as: ours, or for root the one named, the owner, or a candidate."""
     if os.geteuid() != 0:
         me = Account(name_of(os.geteuid()), os.geteuid(), os.getegid(), switched=False)
         if wanted.user not in (None, me.name):
@@ -82,7 +82,7 @@ def name_of(uid: int) -> str:
 
 
 def _owner(data: Path) -> list[str]:
-    """Who owns an earlier cluster: it stays theirs when a better candidate appears."""
+    """Return the owner of an earlier cluster: it stays theirs when a better candidate appears."""
     try:
         uid = data.stat().st_uid
     except OSError:
@@ -90,7 +90,7 @@ def _owner(data: Path) -> list[str]:
     return [name_of(uid)] if uid != 0 else []
 
 
-def _status(command: list[str], switch: Switch) -> int:
+def _status(command: list[str], switch: UserSwitch) -> int:
     done = subprocess.run(
         command,
         stdin=subprocess.DEVNULL,

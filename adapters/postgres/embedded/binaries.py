@@ -13,7 +13,7 @@ import subprocess
 from dataclasses import dataclass
 from pathlib import Path
 
-from adapters.postgres.driver.reaching import VERSION_MIN
+from adapters.postgres.driver.server_check import VERSION_MIN
 from adapters.postgres.embedded import refusals
 from adapters.postgres.embedded.account import CHECK_SECONDS, Account
 

@@ -1,4 +1,4 @@
-"""A process's share in the embedded server: joining starts it, leaving lets it stop."""
+"""The share of a process in the embedded server: joining starts it, leaving lets it stop."""
 
 import fcntl
 import os
@@ -14,7 +14,7 @@ from psycopg.conninfo import make_conninfo
 
 from adapters.postgres.embedded import keeper, locks, preparing, refusals
 from adapters.postgres.embedded.locks import Patience, patient
-from adapters.postgres.embedded.wanted import Wanted
+from adapters.postgres.embedded.options import ClusterOptions
 from adapters.settings.refusals import CannotStart
 from runtime.log import emit
 from runtime.threads import ThreadLimits, check_wanted, read, write
@@ -32,7 +32,7 @@ OTHERS_SEEN = 3  # in a row: between two looks the keeper may have let go of wha
 class Cluster:
     """The right to use the server, until `leave`; made by `join`."""
 
-    def __init__(self, wanted: Wanted, users: int) -> None:
+    def __init__(self, wanted: ClusterOptions, users: int) -> None:
         self.wanted = wanted
         self.conninfo = make_conninfo(
             host=str(wanted.socket_dir), port=5432, user=preparing.SUPERUSER, dbname="postgres"
@@ -41,7 +41,7 @@ class Cluster:
         self._users = users
 
     def attended(self) -> bool:
-        """Whether a keeper stands; without one, nobody would start or stop the server."""
+        """Return whether there is a keeper. Without one, nothing would start or stop the server."""
         return not locks.is_free(self.wanted.keeper)
 
     def attend(self, patience: Patience = patient) -> None:
@@ -51,7 +51,7 @@ class Cluster:
                 _run(self.wanted, patience)
 
     def leave(self) -> None:
-        """Give the right back; if we are the last, return when the server has stopped."""
+        """Give the right back. If we are the last user, return when the server has stopped."""
         self.left = True
         os.close(self._users)
         seen = 0
@@ -66,14 +66,15 @@ class Cluster:
                 return
 
     def _others(self) -> bool:
-        """Whether somebody else shares the server; the keeper, when it decides, shares nothing."""
+        """Return whether another process shares the server. The keeper decides when it is not
+        shared."""
         users = self.wanted.users
         return locks.is_free(users, fcntl.LOCK_SH) and not locks.is_free(users, fcntl.LOCK_EX)
 
 
 @asynccontextmanager
-async def use(wanted: Wanted) -> AsyncIterator[Cluster]:
-    """The cluster for a block, from trio: whatever blocks runs in a thread and is bounded."""
+async def use(wanted: ClusterOptions) -> AsyncIterator[Cluster]:
+    """Use the cluster for a block, from trio: blocking work runs in a thread and is bounded."""
     begin = partial(join, wanted, check_wanted)
     cluster = await write(STARTING, begin, grace_seconds=LOCK_SECONDS_MAX)
     try:
@@ -84,8 +85,8 @@ async def use(wanted: Wanted) -> AsyncIterator[Cluster]:
 
 
 @contextmanager
-def using(wanted: Wanted) -> Iterator[Cluster]:
-    """The cluster for a block, from code that may block."""
+def using(wanted: ClusterOptions) -> Iterator[Cluster]:
+    """Use the cluster for a block, from code that may block."""
     cluster = join(wanted)
     try:
         yield cluster
@@ -93,7 +94,7 @@ def using(wanted: Wanted) -> Iterator[Cluster]:
         cluster.leave()
 
 
-def join(wanted: Wanted, patience: Patience = patient) -> Cluster:
+def join(wanted: ClusterOptions, patience: Patience = patient) -> Cluster:
     """Become a user of the server, which runs and is ready when this returns."""
     preparing.make_home(wanted.home)
     with _alone(wanted, patience), ExitStack() as on_failure:
@@ -105,7 +106,7 @@ def join(wanted: Wanted, patience: Patience = patient) -> Cluster:
 
 
 async def tend(cluster: Cluster) -> None:
-    """For as long as we use the server: a killed keeper is replaced."""
+    """Replace a killed keeper for as long as we use the server."""
     nap = TEND_SECONDS
     while not cluster.left:
         await trio.sleep(nap)
@@ -122,7 +123,7 @@ async def tend(cluster: Cluster) -> None:
 
 
 @contextmanager
-def _alone(wanted: Wanted, patience: Patience) -> Iterator[None]:
+def _alone(wanted: ClusterOptions, patience: Patience) -> Iterator[None]:
     try:
         with locks.exclusive(wanted.lock, LOCK_SECONDS_MAX, patience=patience):
             yield
@@ -141,8 +142,8 @@ def _alone(wanted: Wanted, patience: Patience) -> Iterator[None]:
         raise preparing.refuse(error, wanted.home) from error
 
 
-def _run(wanted: Wanted, patience: Patience) -> None:
-    """See to it that a keeper stands and the server is ready."""
+def _run(wanted: ClusterOptions, patience: Patience) -> None:
+    """Make sure that there is a keeper and the server is ready."""
     began: int | None = None
     for _ in locks.naps(READY_SECONDS_MAX, patience=patience):
         if locks.is_free(wanted.keeper):
@@ -160,8 +161,8 @@ def _run(wanted: Wanted, patience: Patience) -> None:
     )
 
 
-def _spawn(wanted: Wanted) -> int:
-    """Start a keeper; returns where its words begin in the log."""
+def _spawn(wanted: ClusterOptions) -> int:
+    """Start a keeper, and return where its words begin in the log."""
     prepared = preparing.prepare(wanted)
     account = prepared.account
     uid, gid = (account.uid, account.gid) if account.switched else (-1, -1)

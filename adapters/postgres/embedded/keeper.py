@@ -36,8 +36,8 @@ LOG_BYTES_MAX = 4 << 20  # at the bound the log begins anew
 DEAF_TO = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)  # it leaves with the last user, not before
 
 
-class Status:
-    """What a server says of itself in its postmaster.pid."""
+class PostmasterStatus:
+    """The status of a server, as it says in its postmaster.pid."""
 
     __slots__ = ("pid", "ready", "socket_dir")  # a dataclass would double the keeper's memory
 
@@ -47,18 +47,18 @@ class Status:
         self.ready = lines[7] == "ready"
 
 
-def read_status(data: str) -> Status | None:
-    """The status of the server that runs on `data`; None when there is none."""
+def read_status(data: str) -> PostmasterStatus | None:
+    """Return the status of the server that runs on `data`, or None when there is none."""
     try:
         with open(os.path.join(data, "postmaster.pid")) as file:
-            status = Status([line.strip() for line in file] + [""] * 8)
+            status = PostmasterStatus([line.strip() for line in file] + [""] * 8)
     except (OSError, ValueError):
         return None
     return status if is_server(status.pid, data) else None
 
 
 def is_server(pid: int, data: str) -> bool:
-    """Whether `pid` is a PostgreSQL process on `data`, and not somebody who got its number."""
+    """Return whether `pid` is a PostgreSQL process on `data`, not one that got its number."""
     if not os.path.isdir("/proc/self"):
         return exists(pid)
     try:
@@ -76,7 +76,7 @@ def try_lock(descriptor: int, kind: int) -> bool:
     return True
 
 
-class Server:
+class Postmaster:
     """The postmaster on one directory: our child, or the orphan of a keeper that was killed."""
 
     def __init__(self, home: str, *, uid: int, gid: int, command: list[str]) -> None:
@@ -115,7 +115,8 @@ class Server:
         return status is not None and status.pid == self.pid and status.ready
 
     def wait_end(self, news: list[int], seconds: float) -> float:
-        """Sleep until the server ends or there is news: 0. Otherwise how long nothing happened."""
+        """Sleep until the server ends or there is news, and return 0; else how long nothing
+        happened."""
         if self._end is None:
             seconds = min(seconds, WATCH_SECONDS)
             return 0.0 if select.select(news, [], [], seconds)[0] else seconds
@@ -176,7 +177,8 @@ class Server:
         self._disown(os.path.join(self._socket_dir, ".s.PGSQL.5432.lock"))
 
     def _disown(self, pid_file: str) -> None:
-        """Remove a pid file whose number now belongs to a stranger; the server would believe it."""
+        """Remove a pid file whose number belongs to another process now; the server would believe
+        it."""
         path = os.path.join(self.data, pid_file)
         try:
             with open(path) as file:
@@ -188,7 +190,7 @@ class Server:
 
 
 class ClusterUsers:
-    """The processes that use the server: tells when the last one may have left."""
+    """The processes that use the server. It tells when the last one may have left."""
 
     def __init__(self, home: str) -> None:
         self._lock = open_lock(os.path.join(home, "postgres.lock"))
@@ -197,7 +199,7 @@ class ClusterUsers:
         self._watch()
 
     def left(self) -> bool:
-        """Whether nobody uses the server; if so nobody can, until this process ends."""
+        """Return whether the server has no user. Then it gets none until this process ends."""
         if not select.select([self.news], [], [], 0)[0]:
             return False
         os.read(self.news, 1)
@@ -217,8 +219,8 @@ class ClusterUsers:
         os.write(self._tell, b".")
 
 
-def keep(server: Server, users: ClusterUsers) -> None:
-    """Run the server until nobody uses it or it cannot be kept up."""
+def keep(server: Postmaster, users: ClusterUsers) -> None:
+    """Run the server until it has no user any more or cannot be kept up."""
     restarts, was_ready, quiet_seconds = 0, False, 0.0
     server.start()
     while not users.left():
@@ -301,7 +303,7 @@ def main(home: str, uid: str, gid: str, *command: str) -> None:
     for number in DEAF_TO:
         signal.signal(number, lambda *_: None)
     os.umask(0o077)
-    keep(Server(home, uid=int(uid), gid=int(gid), command=list(command)), ClusterUsers(home))
+    keep(Postmaster(home, uid=int(uid), gid=int(gid), command=list(command)), ClusterUsers(home))
     say("gone")
 
 

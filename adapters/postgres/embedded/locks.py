@@ -1,6 +1,6 @@
 """Locks between processes: flocks, so that a killed holder holds nothing.
 
-Everything blocks; whoever must not wait for them calls from a thread. `Patience` is how such
+Everything here blocks: code that must not wait for them calls from a thread. `Patience` is how such
 code waits: in short naps, each of which may end it.
 """
 
@@ -20,11 +20,11 @@ Patience = Callable[[], None]
 
 
 def patient() -> None:
-    """The patience of whoever cannot be cancelled: waits as long as the bounds allow."""
+    """Wait as long as the bounds allow: the patience of code that cannot be cancelled."""
 
 
 def naps(seconds: float, *, patience: Patience) -> Iterator[None]:
-    """Turn after turn, a nap apart, until the seconds are over."""
+    """Yield turn after turn, a nap apart, until the seconds are over."""
     nobody = threading.Event()
     for _ in range(int(seconds / NAP_SECONDS)):
         yield
@@ -34,7 +34,7 @@ def naps(seconds: float, *, patience: Patience) -> Iterator[None]:
 
 @contextmanager
 def exclusive(path: Path, seconds: float, *, patience: Patience) -> Iterator[None]:
-    """Hold the lock for a block; TimeoutError when others hold it all the time."""
+    """Hold the lock for a block. TimeoutError: others held it all the time."""
     descriptor = take(path, fcntl.LOCK_EX, seconds=seconds, patience=patience)
     try:
         yield
@@ -43,7 +43,7 @@ def exclusive(path: Path, seconds: float, *, patience: Patience) -> Iterator[Non
 
 
 def take(path: Path, kind: int, *, seconds: float, patience: Patience) -> int:
-    """The descriptor that holds the lock until it is closed; TimeoutError when others hold it."""
+    """Return the descriptor that holds the lock until closed. TimeoutError: others hold it."""
     with ExitStack() as on_failure:
         descriptor = open_lock(str(path))
         on_failure.callback(os.close, descriptor)
@@ -55,7 +55,7 @@ def take(path: Path, kind: int, *, seconds: float, patience: Patience) -> int:
 
 
 def is_free(path: Path, kind: int = fcntl.LOCK_EX) -> bool:
-    """Whether the lock could be had at this moment."""
+    """Return whether the lock could be taken at this moment."""
     descriptor = open_lock(str(path))
     try:
         return try_lock(descriptor, kind)

@@ -18,7 +18,7 @@ from adapters.postgres.embedded import binaries as programs
 from adapters.postgres.embedded import refusals
 from adapters.postgres.embedded.account import Account
 from adapters.postgres.embedded.binaries import Binaries
-from adapters.postgres.embedded.wanted import Wanted
+from adapters.postgres.embedded.options import ClusterOptions
 
 INITDB_SECONDS_MAX = 60.0  # takes half a second; a slow disk may need more
 SUPERUSER = "promptcorner"
@@ -36,7 +36,7 @@ CTYPE = "--lc-ctype=UTF-8" if sys.platform == "darwin" else "--lc-ctype=C.UTF-8"
 
 
 @dataclass(frozen=True, slots=True)
-class Prepared:
+class PreparedCluster:
     """A cluster that can be started."""
 
     account: Account
@@ -44,7 +44,8 @@ class Prepared:
 
 
 def make_home(home: Path) -> None:
-    """The directory itself; as root others may pass through it, the server's user has to."""
+    """Make the directory itself. As root, others may pass through it, since the server's user has
+    to."""
     try:
         home.mkdir(mode=0o711 if os.geteuid() == 0 else 0o700, parents=True, exist_ok=True)
     except OSError as error:
@@ -52,11 +53,12 @@ def make_home(home: Path) -> None:
 
 
 def open_log(path: Path) -> BinaryIO:
-    """To append to; nobody else's to read: what a server complains of may quote a chat."""
+    """Open the log to append. Only its owner may read it: what a server complains of may quote a
+    chat."""
     return open(path, "ab", opener=lambda name, flags: os.open(name, flags, 0o600))
 
 
-def prepare(wanted: Wanted) -> Prepared:
+def prepare(wanted: ClusterOptions) -> PreparedCluster:
     try:
         return _prepare(wanted)
     except OSError as error:
@@ -67,7 +69,7 @@ def refuse(error: OSError, path: Path) -> Exception:
     return refusals.from_system(error, path, who=accounts.name_of(os.geteuid()))
 
 
-def _prepare(wanted: Wanted) -> Prepared:
+def _prepare(wanted: ClusterOptions) -> PreparedCluster:
     account = accounts.choose(wanted)
     barrier = account.barrier(wanted.home)
     if barrier is not None:
@@ -79,7 +81,7 @@ def _prepare(wanted: Wanted) -> Prepared:
         _create(wanted, account=account, binaries=binaries)
     if wanted.socket_dir != wanted.data:
         _make_socket_dir(wanted.socket_dir, account)
-    return Prepared(account, binaries)
+    return PreparedCluster(account, binaries)
 
 
 def _check(data: Path, *, account: Account, binaries: Binaries) -> None:
@@ -93,8 +95,9 @@ def _check(data: Path, *, account: Account, binaries: Binaries) -> None:
         raise refusals.other_version(data, found=version, ours=binaries.major)
 
 
-def _create(wanted: Wanted, *, account: Account, binaries: Binaries) -> None:
-    """Made aside and renamed: what is called `postgres` is complete, whenever we are killed."""
+def _create(wanted: ClusterOptions, *, account: Account, binaries: Binaries) -> None:
+    """Make a cluster aside and rename it: what is called `postgres` is complete, whenever we are
+    killed."""
     for left in wanted.home.glob("postgres.init.*"):
         shutil.rmtree(left, ignore_errors=True)
     aside = Path(tempfile.mkdtemp(prefix="postgres.init.", dir=wanted.home))
@@ -106,7 +109,7 @@ def _create(wanted: Wanted, *, account: Account, binaries: Binaries) -> None:
         shutil.rmtree(aside, ignore_errors=True)
 
 
-def _initdb(aside: Path, wanted: Wanted, *, account: Account, binaries: Binaries) -> None:
+def _initdb(aside: Path, wanted: ClusterOptions, *, account: Account, binaries: Binaries) -> None:
     letters = BUILTIN if int(binaries.major) >= BUILTIN_SINCE else (CTYPE,)
     volatile = ["--no-sync"] if wanted.settings.get("fsync") == "off" else []
     done = subprocess.run(
@@ -129,7 +132,7 @@ def _initdb(aside: Path, wanted: Wanted, *, account: Account, binaries: Binaries
 
 
 def _make_socket_dir(path: Path, account: Account) -> None:
-    """In a place where anybody may have put a directory of that name before us."""
+    """Make the directory of the socket where any user may have put one of that name before us."""
     try:
         path.mkdir(mode=0o700)
         account.take(path)

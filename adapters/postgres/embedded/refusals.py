@@ -1,4 +1,4 @@
-"""What the system, initdb and the server say when they cannot, in words that help."""
+"""Refusals of the system, initdb and the server, in words that help."""
 
 import errno
 from pathlib import Path
@@ -12,7 +12,7 @@ OTHER_SERVER = "or set DATABASE_URL to a PostgreSQL server of your own"
 
 
 def from_system(error: OSError, path: Path, *, who: str) -> CannotStart:
-    """The refusal for a file or directory that the system does not let us use."""
+    """Return the refusal for a file or directory that the system does not let us use."""
     match error.errno:
         case errno.ENOSPC | errno.EDQUOT | errno.EFBIG:
             return full_disk(path)
@@ -28,7 +28,7 @@ def from_system(error: OSError, path: Path, *, who: str) -> CannotStart:
 
 
 def from_output(output: str, *, data: Path, log: Path) -> CannotStart:
-    """The refusal for a program that ended instead of running."""
+    """Return the refusal for a program that ended instead of running."""
     if "No space left on device" in output or "Disk quota exceeded" in output:
         return full_disk(data)
     if "File too large" in output:
@@ -144,7 +144,7 @@ def too_slow(what: str, *, seconds: float, log: Path) -> CannotStart:
 
 
 def _said(output: str) -> str:
-    """The last complaint in the output of a PostgreSQL program."""
+    """Return the last complaint in the output of a PostgreSQL program."""
     lines = [line.strip() for line in output.splitlines() if line.strip()]
     complaints = [line for line in lines if "FATAL:" in line or "error:" in line]
     last = (complaints or lines or ["it said nothing"])[-1]

@@ -9,8 +9,8 @@ import pytest
 import trio
 
 from adapters.cli.doctor.database import check_database_room
-from adapters.postgres.driver.connection import Connection
-from adapters.postgres.pulse import RoomCheck
+from adapters.postgres.database import DiskRoomCheck
+from adapters.postgres.driver.connection import DatabaseConnection
 from tests.adapters.daemon.access_matrix import CHATS
 from tests.adapters.edges import PATIENCE_SECONDS, an_edge, eventually
 from tests.fakes.full_disk import a_small_disk
@@ -42,13 +42,13 @@ async def test_a_full_disk_is_named_and_no_work_is_lost(disk):
 
             disk.fill()
             refused = await member.post(CHATS, {**new, **saying(incompressible(200_000))})
-            why = await RoomCheck(pool).missing()
+            why = await DiskRoomCheck(pool).missing()
             await eventually(lambda: has_tried_to_store(pool))
             status = (await member.get(chat)).document["status"]
 
             disk.make_room()
             await until(socket, "status", status="waiting")
-            why_not = await RoomCheck(pool).missing()
+            why_not = await DiskRoomCheck(pool).missing()
 
         messages = (await member.get(f"{chat}/messages")).document["messages"]
 
@@ -84,7 +84,7 @@ async def until(socket, kind, **more):
 
 
 async def test_a_doctor_names_a_full_disk(disk):
-    connection = await Connection.open(disk.conninfo)
+    connection = await DatabaseConnection.open(disk.conninfo)
     try:
         before = await check_database_room(connection)
         disk.fill()

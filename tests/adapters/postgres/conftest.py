@@ -7,7 +7,7 @@ import pytest
 import trio
 import trio.testing
 
-from adapters.postgres.driver.connection import Connection
+from adapters.postgres.driver.connection import DatabaseConnection
 from adapters.postgres.driver.pool import Pool
 from tests.actors.law.chats import ANN, BOB
 from tests.adapters.postgres.stores import migrated_database, open_store
@@ -46,7 +46,7 @@ def no_leaks(database):
 
 @pytest.fixture
 async def connection(database, no_leaks):
-    connection = await Connection.open(database)
+    connection = await DatabaseConnection.open(database)
     yield connection
     connection.close()
 
@@ -54,7 +54,7 @@ async def connection(database, no_leaks):
 @pytest.fixture
 async def witness(database, no_leaks):
     """Another connection, straight to the server, that sees what really holds."""
-    connection = await Connection.open(database)
+    connection = await DatabaseConnection.open(database)
     yield connection
     connection.close()
 

@@ -24,10 +24,10 @@ from actors.law.states import Status
 from adapters.postgres.codec import rows
 from adapters.postgres.codec.parts import unescaped
 from adapters.postgres.committing import Committer
-from adapters.postgres.driver.connection import Connection
+from adapters.postgres.driver.connection import DatabaseConnection
 from adapters.postgres.driver.pool import Pool
-from adapters.postgres.leases import Leases
-from adapters.postgres.ledger import Ledger
+from adapters.postgres.leases import PostgresLeases
+from adapters.postgres.ledger import PostgresLedger
 from adapters.postgres.migrating import migrate
 from adapters.postgres.queries import SQL
 from adapters.postgres.reading import Reading
@@ -77,10 +77,10 @@ class PostgresStore:
     conninfo: str
     pool: Pool
     telling: Telling
-    ledger: Ledger
+    ledger: PostgresLedger
     reading: Reading
-    leases: Leases
-    _aside: Connection
+    leases: PostgresLeases
+    _aside: DatabaseConnection
 
     @property
     def told(self):
@@ -249,12 +249,12 @@ async def open_store(
     **pool,
 ) -> AsyncIterator[PostgresStore]:
     """The store on `conninfo`; its own connections go `through` another way, if there is one."""
-    aside = await Connection.open(conninfo)
+    aside = await DatabaseConnection.open(conninfo)
     try:
         opened = Pool(through or conninfo, size=size, wait_seconds=wait_seconds, **pool)
         telling = Telling()
         committer = Committer(opened, tell=telling)
-        ledger = Ledger(opened, committer, tell=telling, lease_seconds=lease_seconds)
+        ledger = PostgresLedger(opened, committer, tell=telling, lease_seconds=lease_seconds)
         async with trio.open_nursery() as nursery:
             nursery.start_soon(committer.run)
             store = PostgresStore(
@@ -263,7 +263,7 @@ async def open_store(
                 telling,
                 ledger,
                 Reading(opened, lease_seconds=lease_seconds),
-                Leases(opened, lease_seconds=lease_seconds, tell=telling),
+                PostgresLeases(opened, lease_seconds=lease_seconds, tell=telling),
                 aside,
             )
             if emptied:

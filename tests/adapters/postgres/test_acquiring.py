@@ -11,7 +11,7 @@ from actors.law.chat import StoredChat
 from actors.law.ids import WorkerId
 from actors.law.store.hints import ChatMoved
 from actors.law.store.ports import AcquireLimits, UnreadableChat
-from adapters.postgres.driver.connection import Connection
+from adapters.postgres.driver.connection import DatabaseConnection
 from adapters.postgres.queries import SQL
 from tests.actors.law.chats import ANN, BOB, send
 from tests.adapters.postgres.stores import migrated_database, open_store
@@ -39,7 +39,7 @@ async def store(conninfo):
 @asynccontextmanager
 async def another_transaction(conninfo, sql, **parameters):
     """Has run `sql`, and commits at the end of the block."""
-    connection = await Connection.open(conninfo)
+    connection = await DatabaseConnection.open(conninfo)
     try:
         async with connection.transaction() as tx:
             await tx.run([(sql, parameters)])

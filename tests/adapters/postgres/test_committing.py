@@ -10,7 +10,7 @@ from actors.law.parts.message import JsonText
 from actors.law.store.hints import ChatMoved
 from actors.law.store.ports import Applied, StaleFence, fence_of
 from adapters.postgres import committing
-from adapters.postgres.driver.connection import Connection
+from adapters.postgres.driver.connection import DatabaseConnection
 from tests.actors.law.chats import HOLDER, RETRY, assistant, result, send, step, tool, user
 from tests.contracts.given import a_chat, a_held_chat, a_view, applied
 from tests.patience import PATIENCE_SECONDS
@@ -22,7 +22,7 @@ RECORD = [ask.RecordRetryState(RETRY)]
 @pytest.fixture
 async def other(store):
     """A connection of somebody else, in a transaction of his own."""
-    connection = await Connection.open(store.conninfo)
+    connection = await DatabaseConnection.open(store.conninfo)
     yield connection
     connection.close()
 

@@ -9,7 +9,7 @@ import pytest
 import trio
 import trio.testing
 
-from adapters.postgres.driver.connection import Connection
+from adapters.postgres.driver.connection import DatabaseConnection
 from adapters.postgres.driver.faults import DatabaseBusy, DatabaseGone
 from adapters.postgres.driver.timeouts import Timeouts
 from adapters.postgres.driver.values import Json, parse
@@ -156,7 +156,7 @@ async def test_a_statement_whose_preparation_was_skipped_is_prepared_later(conne
 
 
 async def test_the_least_recently_used_prepared_statement_is_closed(connection, monkeypatch):
-    monkeypatch.setattr("adapters.postgres.driver.link.PREPARED_MAX", 5)
+    monkeypatch.setattr("adapters.postgres.driver.libpq.PREPARED_MAX", 5)
 
     for number in range(50):
         await connection.execute(f"SELECT {number}")
@@ -259,7 +259,7 @@ async def test_cancelled_before_it_began_it_sends_nothing(connection):
 
 
 async def test_cancelled_on_a_dead_network_it_closes(network, rushing_clock):
-    connection = await Connection.open(network.conninfo)
+    connection = await DatabaseConnection.open(network.conninfo)
     network.hold()
 
     with rushing(rushing_clock), trio.move_on_after(1) as scope:
@@ -274,7 +274,7 @@ async def test_cancelled_on_a_dead_network_it_closes(network, rushing_clock):
 
 async def test_the_server_enforces_the_timeouts(database, no_leaks):
     given = Timeouts(statement_seconds=0.05, lock_seconds=0.04, idle_in_transaction_seconds=3)
-    connection = await Connection.open(database, timeouts=given)
+    connection = await DatabaseConnection.open(database, timeouts=given)
 
     settings = await connection.run(
         [
@@ -294,7 +294,7 @@ async def test_the_server_enforces_the_timeouts(database, no_leaks):
 
 
 async def test_what_the_conninfo_sets_stands(database, no_leaks):
-    connection = await Connection.open(f"{database} options='-c statement_timeout=7s'")
+    connection = await DatabaseConnection.open(f"{database} options='-c statement_timeout=7s'")
 
     assert await connection.execute("SHOW statement_timeout") == [("7s",)]
     connection.close()
@@ -308,7 +308,7 @@ async def test_a_run_has_a_limit_of_its_own(connection):
 
 
 async def test_a_server_that_vanished_is_noticed(network, rushing_clock):
-    connection = await Connection.open(network.conninfo)
+    connection = await DatabaseConnection.open(network.conninfo)
     network.hold()
 
     with (
@@ -324,13 +324,13 @@ async def test_connecting_has_a_limit(network, rushing_clock):
     network.hold()
 
     with rushing(rushing_clock), pytest.raises(DatabaseGone, match=r"no answer in 10 s$"):
-        await Connection.open(network.conninfo)
+        await DatabaseConnection.open(network.conninfo)
 
 
 async def test_a_connection_cancelled_while_connecting_leaves_nothing(network):
     network.hold()
 
     with trio.move_on_after(0.05) as scope:
-        await Connection.open(network.conninfo)
+        await DatabaseConnection.open(network.conninfo)
 
     assert scope.cancelled_caught

@@ -5,7 +5,7 @@ import pytest
 import trio
 import trio.testing
 
-from adapters.postgres.driver.connection import Connection
+from adapters.postgres.driver.connection import DatabaseConnection
 from adapters.postgres.driver.faults import (
     DatabaseBusy,
     DatabaseFull,
@@ -29,7 +29,7 @@ SLEEP = ("SELECT pg_sleep(10)", ())
 )
 async def test_why_one_cannot_connect(database, no_leaks, address, fault, words):
     with pytest.raises(fault, match=words) as caught:
-        await Connection.open(f"{database} {address}")
+        await DatabaseConnection.open(f"{database} {address}")
 
     assert isinstance(caught.value.__cause__, psycopg.Error)
 
@@ -40,7 +40,7 @@ async def test_too_many_connections_is_worth_a_retry(database, witness):
     await witness.execute(f"ALTER DATABASE {name} CONNECTION LIMIT 0")
 
     with pytest.raises(DatabaseRefused, match="too many connections for database") as caught:
-        await Connection.open(f"{database} user=crowded")
+        await DatabaseConnection.open(f"{database} user=crowded")
     await witness.execute("DROP ROLE crowded")
 
     assert caught.value.retryable

@@ -15,7 +15,7 @@ import trio
 from actors.law import requests as ask
 from actors.law.ids import ChatId
 from adapters.chats.overviews import PinStore
-from adapters.postgres.driver.connection import Connection
+from adapters.postgres.driver.connection import DatabaseConnection
 from adapters.tools.approvals.store import ConsentStore
 from adapters.workspaces.store import (
     CaretakerStore,
@@ -95,7 +95,7 @@ async def two_families(store):
 
 @asynccontextmanager
 async def held_elsewhere(store, chat):
-    other = await Connection.open(store.conninfo)
+    other = await DatabaseConnection.open(store.conninfo)
     try:
         async with other.transaction() as tx:
             await tx.run([("SELECT FROM chats WHERE id = %(id)s FOR NO KEY UPDATE", {"id": chat})])

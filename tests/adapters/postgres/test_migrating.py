@@ -7,7 +7,7 @@ import trio
 from psycopg.errors import SyntaxError as SqlSyntaxError
 from psycopg.errors import UndefinedObject
 
-from adapters.postgres.driver.connection import Connection
+from adapters.postgres.driver.connection import DatabaseConnection
 from adapters.postgres.migrating import Migration, SchemaFault, known, migrate, pending
 from tests.patience import PATIENCE_SECONDS
 
@@ -18,7 +18,7 @@ COUNT = len(STEPS)
 @pytest.fixture
 async def look(database):
     """Asks the database, from outside."""
-    connection = await Connection.open(database)
+    connection = await DatabaseConnection.open(database)
     yield connection.execute
     connection.close()
 
@@ -125,7 +125,7 @@ async def test_a_step_that_was_taken_with_other_content_is_refused(database):
 
 
 async def test_who_only_asks_what_is_missing_changes_nothing(database, look):
-    connection = await Connection.open(database)
+    connection = await DatabaseConnection.open(database)
     try:
         assert STEPS == await pending(connection)
     finally:

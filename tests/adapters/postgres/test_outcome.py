@@ -13,8 +13,8 @@ import pytest
 import trio
 import trio.testing
 
-from adapters.postgres.driver.connection import Connection
-from adapters.postgres.driver.faults import DatabaseGone, Lost, OutcomeUnknown
+from adapters.postgres.driver.connection import DatabaseConnection
+from adapters.postgres.driver.faults import DatabaseGone, LostCommit, OutcomeUnknown
 from adapters.postgres.driver.timeouts import Timeouts
 from adapters.postgres.queries import SQL
 from tests.adapters.postgres.conftest import RUSH, rushing, until
@@ -86,7 +86,7 @@ async def quiet(witness):
 
 async def length_of(transfer, network):
     """How many bytes the transaction sends and gets when all goes well."""
-    connection = await Connection.open(network.conninfo)
+    connection = await DatabaseConnection.open(network.conninfo)
     network.cut_after()
     await transfer(connection, next(ACCOUNTS))
     connection.close()
@@ -104,7 +104,7 @@ async def test_the_way_is_cut_at_every_byte(transfer, tell_server, network, witn
 
     for place in places:
         account = next(ACCOUNTS)
-        connection = await Connection.open(network.conninfo)
+        connection = await DatabaseConnection.open(network.conninfo)
         network.cut_after(**place, tell_server=tell_server)
         try:
             await transfer(connection, account)
@@ -130,7 +130,7 @@ async def test_the_caller_is_cancelled_at_every_byte(transfer, network, witness,
 
     for place in places:
         account = next(ACCOUNTS)
-        connection = await Connection.open(network.conninfo)
+        connection = await DatabaseConnection.open(network.conninfo)
         network.hold_after(**place)
         reported = False
         async with trio.open_nursery() as nursery:
@@ -175,7 +175,7 @@ async def test_the_backend_is_killed_before_commit(transfer, connection, witness
 
 async def test_a_commit_that_stalls_is_settled(network, witness, accounts, rushing_clock):
     account = next(ACCOUNTS)
-    connection = await Connection.open(network.conninfo)
+    connection = await DatabaseConnection.open(network.conninfo)
 
     async with trio.open_nursery() as nursery, connection.transaction() as tx:
         await tx.run([(ADD, {"id": account}), (ENTER, {"id": account})])
@@ -196,7 +196,7 @@ async def test_when_nobody_can_be_asked_the_outcome_is_unknown_and_can_be_settle
     network, witness, accounts, rushing_clock
 ):
     account = next(ACCOUNTS)
-    connection = await Connection.open(network.conninfo)
+    connection = await DatabaseConnection.open(network.conninfo)
 
     with pytest.raises(
         OutcomeUnknown, match=r"^postgres/\d+: transaction \d+: being committed"
@@ -219,12 +219,12 @@ async def test_an_open_transaction_is_ended_to_settle_it(connection, witness, ac
             await tx.run([(ADD, {"id": 1})])
 
             [(era,)] = await witness.execute(SQL["ask_era"])
-            assert not await witness.settle(Lost(tx.xid, connection.backend, era))
+            assert not await witness.settle(LostCommit(tx.xid, connection.backend, era))
             await tx.run([("SELECT 1", ())])
 
 
 async def test_a_transaction_that_only_read_has_nothing_to_settle(network):
-    connection = await Connection.open(network.conninfo)
+    connection = await DatabaseConnection.open(network.conninfo)
 
     with pytest.raises(DatabaseGone):
         async with connection.transaction() as tx:
@@ -235,7 +235,7 @@ async def test_a_transaction_that_only_read_has_nothing_to_settle(network):
 
 
 async def test_an_empty_transaction_sends_nothing(network):
-    connection = await Connection.open(network.conninfo)
+    connection = await DatabaseConnection.open(network.conninfo)
     network.cut_after()
 
     async with connection.transaction():
@@ -317,7 +317,7 @@ async def test_the_trips_of_a_transaction(transfer, connection, accounts):
 
 async def test_settling_is_bounded(database, no_leaks, witness, network, accounts):
     hurried = Timeouts(settle_seconds=0.2)
-    connection = await Connection.open(network.conninfo, timeouts=hurried)
+    connection = await DatabaseConnection.open(network.conninfo, timeouts=hurried)
 
     with trio.fail_after(Timeouts().settle_seconds / 2), pytest.raises(OutcomeUnknown):
         async with connection.transaction() as tx:

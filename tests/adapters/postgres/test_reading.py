@@ -5,7 +5,7 @@ import trio
 from actors.law import requests as ask
 from actors.law.chat import Role
 from actors.law.store.ports import fence_of
-from adapters.postgres.driver.connection import Connection
+from adapters.postgres.driver.connection import DatabaseConnection
 from tests.actors.law.chats import ANN, HOLDER, assistant, call, result, step, tool
 from tests.contracts.given import a_chat, a_held_chat, applied
 from tests.patience import PATIENCE_SECONDS
@@ -27,7 +27,7 @@ async def test_an_answer_is_one_snapshot_whatever_is_written_in_its_midst(store)
     """A writer who has the queue locked moves the chat after the reader has seen its columns."""
     chat, answers = await a_chat(store), []
     before = (await store.rows(chat)).chat
-    connection = await Connection.open(store.conninfo)
+    connection = await DatabaseConnection.open(store.conninfo)
 
     async def look():
         answers.append(await view(store, chat))
@@ -47,7 +47,7 @@ async def test_an_answer_is_one_snapshot_whatever_is_written_in_its_midst(store)
 async def test_a_reader_does_not_wait_for_a_writer(store):
     chat = await a_held_chat(store)
     before = await store.reading.view(chat)
-    connection = await Connection.open(store.conninfo)
+    connection = await DatabaseConnection.open(store.conninfo)
 
     async with connection.transaction() as tx:
         await tx.run([("UPDATE chats SET snapshot_version = 9 WHERE id = %(id)s", {"id": chat})])

@@ -4,14 +4,14 @@ that is really full.
 
 import trio
 
+from adapters.postgres.database import DiskRoomCheck
 from adapters.postgres.driver.faults import DatabaseFull
-from adapters.postgres.pulse import RoomCheck
 
 
 async def test_many_who_ask_at_once_take_one_connection(pool):
     """Anybody may ask `/readyz`, and as often as they like."""
     pool.full = DatabaseFull("no space left")
-    check, answers = RoomCheck(pool), []
+    check, answers = DiskRoomCheck(pool), []
 
     async def ask():
         answers.append(await check.missing())
@@ -26,15 +26,15 @@ async def test_many_who_ask_at_once_take_one_connection(pool):
 
 
 async def test_nothing_is_asked_while_no_room_was_missing(pool):
-    assert await RoomCheck(pool).missing() is None
+    assert await DiskRoomCheck(pool).missing() is None
     assert 0 == pool.statistics().opened
 
 
 async def test_a_database_that_is_away_does_not_count_as_one_with_room(pool, network, monkeypatch):
-    monkeypatch.setattr("adapters.postgres.pulse.ANSWER_SECONDS", 0.1)
+    monkeypatch.setattr("adapters.postgres.database.ANSWER_SECONDS", 0.1)
     pool.full = DatabaseFull("no space left")
     network.hold()
 
-    why = await RoomCheck(pool).missing()
+    why = await DiskRoomCheck(pool).missing()
 
     assert why == "the disk of the database was full, and cannot be asked now: no space left"

@@ -10,8 +10,8 @@ import pytest
 import trio
 
 from adapters.postgres import embedded
-from adapters.postgres.driver.connection import Connection
-from adapters.postgres.driver.faults import DatabaseGone, Lost, OutcomeUnknown
+from adapters.postgres.driver.connection import DatabaseConnection
+from adapters.postgres.driver.faults import DatabaseGone, LostCommit, OutcomeUnknown
 from adapters.postgres.queries import SQL
 from tests.fakes.severed_network import severed_network
 
@@ -22,7 +22,7 @@ async def test_the_server_crashes_while_commit_is_on_its_way(arrived):
     """A crash forgets ids whose work had not reached the disk, and gives them out again: what
     the server then says of such an id is true of a stranger."""
     async with a_server_of_its_own() as (conninfo, network):
-        connection = await Connection.open(network.conninfo)
+        connection = await DatabaseConnection.open(network.conninfo)
         await connection.script("CREATE TABLE account (id int); CREATE TABLE strangers ();")
 
         reported = False
@@ -36,7 +36,7 @@ async def test_the_server_crashes_while_commit_is_on_its_way(arrived):
             except DatabaseGone as fault:
                 assert str(fault).endswith(f"transaction {tx.xid} was not committed")
 
-        witness = await Connection.open(conninfo)
+        witness = await DatabaseConnection.open(conninfo)
         assert [(1 if reported else 0,)] == await witness.execute("SELECT count(*) FROM account")
         assert await witness.execute("SELECT pg_xact_status(%s::xid8)", (tx.xid,)) == [
             ("committed",)
@@ -50,7 +50,7 @@ async def a_server_of_its_own():
     with tempfile.TemporaryDirectory(prefix="promptcorner-crash-") as top:
         os.chmod(top, 0o711)
         lazy = {"fsync": "off", "wal_writer_delay": "10s"}  # only COMMIT brings work to the disk
-        wanted = embedded.Wanted(Path(top) / "home", settings=lazy)
+        wanted = embedded.ClusterOptions(Path(top) / "home", settings=lazy)
         async with embedded.use(wanted) as cluster, severed_network(cluster.conninfo) as network:
             yield cluster.conninfo, network
 
@@ -58,7 +58,7 @@ async def a_server_of_its_own():
 async def crash(conninfo, network):
     """Kill the server when COMMIT is held; when it is back, let strangers commit; then let go."""
     await network.struck.wait()
-    victim = await Connection.open(conninfo)
+    victim = await DatabaseConnection.open(conninfo)
     os.kill(victim.backend, signal.SIGKILL)
     victim.close()
     stranger = await reopen(conninfo)
@@ -71,7 +71,7 @@ async def crash(conninfo, network):
 async def reopen(conninfo):
     for _ in range(300):
         with suppress(DatabaseGone):
-            return await Connection.open(conninfo)
+            return await DatabaseConnection.open(conninfo)
         await trio.sleep(0.1)
     raise AssertionError("the server did not come back")
 
@@ -79,14 +79,14 @@ async def reopen(conninfo):
 async def test_an_id_the_server_never_gave_was_not_committed(witness, connection):
     [(era,)] = await witness.execute(SQL["ask_era"])
 
-    assert not await witness.settle(Lost(2**40 + 10_000, connection.backend, era))
+    assert not await witness.settle(LostCommit(2**40 + 10_000, connection.backend, era))
 
 
 async def test_an_id_of_long_ago_is_not_guessed_at(witness, connection):
     [(era,)] = await witness.execute(SQL["ask_era"])
 
     with pytest.raises(OutcomeUnknown, match="too long ago for the server to remember"):
-        await witness.settle(Lost(100, connection.backend, era))
+        await witness.settle(LostCommit(100, connection.backend, era))
 
 
 async def test_after_a_takeover_a_committed_id_is_not_taken_for_ours(witness):
@@ -94,7 +94,7 @@ async def test_after_a_takeover_a_committed_id_is_not_taken_for_ours(witness):
     [(era, xid)] = await witness.execute(
         f"SELECT ({SQL['ask_era']}), pg_snapshot_xmax(pg_current_snapshot())::text::bigint - 1"
     )
-    elsewhere = Lost(xid, 1, era[:-8] + "0000000F")
+    elsewhere = LostCommit(xid, 1, era[:-8] + "0000000F")
 
     with pytest.raises(OutcomeUnknown, match="another server has taken over"):
         await witness.settle(elsewhere)

@@ -15,8 +15,8 @@ from adapters.postgres.bus import Switchboard
 from adapters.postgres.committing import Committer
 from adapters.postgres.driver.pool import Pool
 from adapters.postgres.hints import Hints
-from adapters.postgres.leases import Leases
-from adapters.postgres.ledger import Ledger
+from adapters.postgres.leases import PostgresLeases
+from adapters.postgres.ledger import PostgresLedger
 from adapters.postgres.reading import Reading
 from tests.actors.law.chats import ANN, BOB, user
 from tests.actors.supervisor.stage import Process, supervising
@@ -33,8 +33,8 @@ class Store:
     def __init__(self, conninfo, bus, pool):
         self.bus, self.pool = bus, pool
         self.committer = Committer(pool, tell=bus.tell)
-        self.ledger = Ledger(pool, self.committer, tell=bus.tell, lease_seconds=LEASE)
-        self.leases = Leases(pool, tell=bus.tell, lease_seconds=LEASE)
+        self.ledger = PostgresLedger(pool, self.committer, tell=bus.tell, lease_seconds=LEASE)
+        self.leases = PostgresLeases(pool, tell=bus.tell, lease_seconds=LEASE)
         self.reading = Reading(pool, lease_seconds=LEASE)
 
     def __getattr__(self, name):

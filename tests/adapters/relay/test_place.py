@@ -3,7 +3,7 @@
 import pytest
 
 from adapters import settings as config
-from adapters.postgres.driver import reaching
+from adapters.postgres.driver import server_check
 from adapters.relay.listener import first_address
 from adapters.settings import HostAddress
 from adapters.settings.refusals import CannotStart
@@ -27,7 +27,7 @@ async def test_beside_an_embedded_database_it_is_on_this_machine():
 
 
 def test_over_a_socket_of_the_file_system_the_server_is_on_this_machine(server):
-    assert reaching.our_end(server) is None
+    assert server_check.our_end(server) is None
 
 
 async def test_a_database_that_is_away_keeps_it_from_starting():

@@ -14,7 +14,7 @@ from adapters.models.providers.dial import (
     tls_context,
 )
 from adapters.models.providers.faults import ProviderUnreachable
-from adapters.postgres.driver.link import Link
+from adapters.postgres.driver.libpq import LibpqConnection
 from adapters.settings import names
 from adapters.settings.names import LOOK_UPS, Resolver
 from adapters.tools.mcp.oauth.guard import resolved
@@ -61,7 +61,7 @@ async def test_disks_that_hang_do_not_cut_us_off(silent, listening, server, tmp_
                 direct_dial(tls_context()), Origin("http", "localhost", listening)
             )
         )
-        link = await Link.open(server)
+        link = await LibpqConnection.open(server)
         link.close()
         assert "127.0.0.1" in await resolved("localhost", 80)
 

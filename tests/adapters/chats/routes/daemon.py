@@ -21,7 +21,7 @@ from adapters.daemon.chat_wiring import ChatServices, basis_of, dial_of, open_ch
 from adapters.http.door import Door
 from adapters.models.provider_config import models_of_environment
 from adapters.models.settings import override_name
-from adapters.postgres.driver.connection import Connection
+from adapters.postgres.driver.connection import DatabaseConnection
 from adapters.rehearsal.rehearsal import Rehearsal
 from adapters.rehearsal.server import serve
 from tests.actors.law.chats import ANN, user
@@ -114,7 +114,7 @@ async def a_daemon(conninfo, behaviour, *, context_limit=None, summaries_by=None
 
 async def prepare(conninfo, model, context_limit, settings):
     """Nobody is there but ANN."""
-    connection = await Connection.open(conninfo)
+    connection = await DatabaseConnection.open(conninfo)
     try:
         for table in TABLES:
             await connection.execute(f"DELETE FROM {table}")

@@ -36,7 +36,7 @@ from adapters.models.provider_config import models_of_environment
 from adapters.models.providers.dial import direct_dial, tls_context
 from adapters.models.providers.http import HttpClient
 from adapters.models.store.catalogue import CatalogueReader
-from adapters.postgres.conversation.pages import Pages
+from adapters.postgres.reading import MessagePages
 from adapters.settings.secrets import Vault
 from adapters.tools.approvals.routes import Approvals
 from adapters.tools.approvals.store import ConsentStore
@@ -157,7 +157,7 @@ async def a_ground(conninfo):
 
 
 def rows_on(pool, ledger, supervisor, *, catalogue=None, clock=None):
-    admission, pages, shelf = Admission(pool), Pages(pool), FileStore(pool)
+    admission, pages, shelf = Admission(pool), MessagePages(pool), FileStore(pool)
     sending = ChatSender(ledger, supervisor)
     catalogue = catalogue or a_catalogue(pool)
     shelved = OverviewStore(pool, tell=lambda hint: None, lease_seconds=30.0)

@@ -14,7 +14,7 @@ from actors.law.states import Status
 from actors.prompts.compaction import HANDED_OVER, INSTRUCTIONS
 from adapters.models.settings import override_name, override_text
 from adapters.models.store.settings import SettingStore
-from adapters.postgres.kin.family import PostgresFamily
+from adapters.postgres.family import PostgresFamily
 from adapters.rehearsal.behaviour import (
     Behaviour,
     ContextOverflow,

@@ -3,7 +3,7 @@
 import pytest
 import trio.testing
 
-from adapters.postgres.driver.connection import Connection
+from adapters.postgres.driver.connection import DatabaseConnection
 from tests.adapters.people.auth.stage import a_door
 from tests.adapters.postgres.stores import TABLES, migrated_database
 
@@ -22,7 +22,7 @@ def migrated(server):
 @pytest.fixture
 async def people(migrated):
     """The conninfo of a database without people."""
-    aside = await Connection.open(migrated)
+    aside = await DatabaseConnection.open(migrated)
     await aside.run([(f"DELETE FROM {table}", ()) for table in TABLES])
     aside.close()
     return migrated

@@ -18,7 +18,7 @@ from adapters.people.auth.wiring import Auth, open_auth
 from adapters.people.routes.all_routes import people_routes
 from adapters.people.store.users import User
 from adapters.postgres.bus import Switchboard
-from adapters.postgres.driver.connection import Connection
+from adapters.postgres.driver.connection import DatabaseConnection
 from adapters.postgres.driver.pool import Pool
 from adapters.settings.secrets import Vault
 
@@ -61,7 +61,7 @@ class Doorway:
     auth: Auth
     bus: Switchboard
     pool: Pool
-    aside: Connection
+    aside: DatabaseConnection
     door: Door
     headers: dict = field(default_factory=dict)
 
@@ -113,7 +113,7 @@ async def a_process(conninfo, bus, *, admin_token=ADMIN_TOKEN, identify=None):
 @asynccontextmanager
 async def a_door(conninfo, *, bus=None, admin_token=ADMIN_TOKEN, identify=None):
     bus = bus or Switchboard()
-    aside = await Connection.open(conninfo)
+    aside = await DatabaseConnection.open(conninfo)
     how = {"admin_token": admin_token, "identify": identify}
     async with a_process(conninfo, bus, **how) as (auth, pool):
         yield Doorway(

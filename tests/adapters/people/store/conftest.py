@@ -8,7 +8,7 @@ import trio
 from adapters.people.store.deployment import Invitations
 from adapters.people.store.tokens import Tokens
 from adapters.people.store.users import Users
-from adapters.postgres.driver.connection import Connection
+from adapters.postgres.driver.connection import DatabaseConnection
 from adapters.postgres.driver.pool import Pool
 from tests.adapters.postgres.stores import TABLES, migrated_database
 from tests.patience import PATIENCE_SECONDS
@@ -20,7 +20,7 @@ class People:
     users: Users
     tokens: Tokens
     invitations: Invitations
-    aside: Connection  # sees what really holds
+    aside: DatabaseConnection  # sees what really holds
 
     async def rows(self, sql, **parameters):
         return await self.aside.execute(sql, parameters)
@@ -44,7 +44,7 @@ def migrated(server):
 
 @pytest.fixture
 async def people(migrated):
-    pool, aside = Pool(migrated, size=4), await Connection.open(migrated)
+    pool, aside = Pool(migrated, size=4), await DatabaseConnection.open(migrated)
     await aside.run([(f"DELETE FROM {table}", ()) for table in TABLES])
     yield People(pool, Users(pool), Tokens(pool), Invitations(pool), aside)
     aside.close()

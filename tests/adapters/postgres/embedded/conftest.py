@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from adapters.postgres.embedded import Wanted
+from adapters.postgres.embedded import ClusterOptions
 from tests.e2e.processes import belonging_to, eventually
 
 FAST = {"fsync": "off"}
@@ -24,4 +24,4 @@ def home():
 
 @pytest.fixture
 def wanted(home):
-    return Wanted(home, settings=FAST)
+    return ClusterOptions(home, settings=FAST)

@@ -6,7 +6,7 @@ import shutil
 import pytest
 
 from adapters.postgres.embedded import account, binaries, use
-from adapters.postgres.embedded.wanted import SETTINGS_SINCE
+from adapters.postgres.embedded.options import SETTINGS_SINCE
 from adapters.settings.refusals import CannotStart
 
 INSTALL = "pip install 'promptcorner[embedded]'"

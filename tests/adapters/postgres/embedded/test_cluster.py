@@ -17,7 +17,7 @@ import psycopg
 import pytest
 import trio
 
-from adapters.postgres.embedded import Cluster, Wanted, join, locks, tend, use, using
+from adapters.postgres.embedded import Cluster, ClusterOptions, join, locks, tend, use, using
 from adapters.postgres.embedded import keeper as keeper_module
 from adapters.settings.refusals import CannotStart
 from tests.e2e.processes import (
@@ -35,8 +35,8 @@ pytestmark = pytest.mark.slow
 USER = """
 import sys
 from pathlib import Path
-from adapters.postgres.embedded import Wanted, using
-with using(Wanted(Path(sys.argv[1]), settings={"fsync": "off"})) as cluster:
+from adapters.postgres.embedded import ClusterOptions, using
+with using(ClusterOptions(Path(sys.argv[1]), settings={"fsync": "off"})) as cluster:
     print(cluster.conninfo, flush=True)
     sys.stdin.read()
 """
@@ -44,9 +44,9 @@ with using(Wanted(Path(sys.argv[1]), settings={"fsync": "off"})) as cluster:
 VISITOR = """
 import sys, psycopg
 from pathlib import Path
-from adapters.postgres.embedded import Wanted, using
+from adapters.postgres.embedded import ClusterOptions, using
 for _ in range(int(sys.argv[2])):
-    with using(Wanted(Path(sys.argv[1]), settings={"fsync": "off"})) as cluster:
+    with using(ClusterOptions(Path(sys.argv[1]), settings={"fsync": "off"})) as cluster:
         with psycopg.connect(cluster.conninfo, autocommit=True) as connection:
             connection.execute("INSERT INTO visits VALUES (1)")
 """
@@ -336,7 +336,7 @@ def test_an_interrupted_initdb_leaves_no_half_cluster(wanted):
 
 
 def test_a_deep_directory_gets_its_socket_elsewhere(wanted):
-    deep = Wanted(wanted.home.parent / ("deep" * 25) / "home", settings=wanted.settings)
+    deep = ClusterOptions(wanted.home.parent / ("deep" * 25) / "home", settings=wanted.settings)
 
     with using(deep) as cluster:
         elsewhere = deep.socket_dir
@@ -377,7 +377,7 @@ def test_a_log_at_its_bound_begins_anew(tmp_path):
 async def test_a_disk_that_hangs_holds_up_who_tends_the_server_and_nobody_else(
     tmp_path, monkeypatch
 ):
-    wanted, disk, ours = Wanted(tmp_path), HangingDisk(tmp_path / "disk"), os.open
+    wanted, disk, ours = ClusterOptions(tmp_path), HangingDisk(tmp_path / "disk"), os.open
     cluster, main = Cluster(wanted, os.open(os.devnull, os.O_RDONLY)), threading.current_thread()
 
     def hanging(path, *words, **named):

@@ -8,8 +8,8 @@ import sys
 
 import pytest
 
-from adapters.postgres.embedded import Wanted, locks
-from adapters.postgres.embedded.keeper import DEAF_TO, ClusterUsers, Server
+from adapters.postgres.embedded import ClusterOptions, locks
+from adapters.postgres.embedded.keeper import DEAF_TO, ClusterUsers, Postmaster
 from tests.e2e.processes import eventually
 
 SECONDS = 5.0
@@ -17,7 +17,7 @@ SECONDS = 5.0
 
 @pytest.fixture
 def wanted(tmp_path):
-    return Wanted(tmp_path)
+    return ClusterOptions(tmp_path)
 
 
 def arrive(wanted):
@@ -96,7 +96,7 @@ def test_a_server_that_has_only_just_been_forked_hears_that_it_is_to_stop(wanted
     wanted.data.mkdir()
     refuses_later = [sys.executable, "-IS", "-c", "import time; time.sleep(1); raise SystemExit(3)"]
     sockets = f"unix_socket_directories={wanted.data}"
-    server = Server(str(wanted.home), uid=-1, gid=-1, command=[*refuses_later, sockets])
+    server = Postmaster(str(wanted.home), uid=-1, gid=-1, command=[*refuses_later, sockets])
 
     server.start()
     server.stop()

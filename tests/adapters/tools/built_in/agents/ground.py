@@ -15,7 +15,7 @@ from actors.law.requests import (
     NewChat,
 )
 from adapters.access.changes import ChatSender
-from adapters.postgres.kin.family import PostgresFamily
+from adapters.postgres.family import PostgresFamily
 from adapters.tools.built_in.agents import AgentTools
 from tests.actors.law.chats import HOLDER, assistant, call, user
 from tests.adapters.chats.routes.daemon import Daemon

@@ -1,4 +1,4 @@
-"""A server of the user's own: can it be used, and if not, what is wrong in words that help."""
+"""Checks of a server of the user's own: can it be used, and if not, what is wrong."""
 
 import os
 import re
@@ -18,7 +18,7 @@ _SPOKEN = "FATAL:  "  # before what the server itself has said
 
 
 def check(conninfo: str) -> None:
-    """Connect once and look; blocks for a bounded time."""
+    """Connect once and look at the server. It blocks for a bounded time."""
     subject = describe(conninfo)
     limited = {"connect_timeout": CONNECT_SECONDS, **conninfo_to_dict(conninfo)}
     try:
@@ -39,8 +39,8 @@ def check(conninfo: str) -> None:
 
 
 def our_end(conninfo: str) -> str | None:
-    """The address of this machine from which it reaches the server; None: over a socket of the
-    file system, so it is this machine. Blocks for a bounded time."""
+    """Return the address of this machine from which it reaches the server. None: over a socket of
+    the file system, so the server is on this machine. It blocks for a bounded time."""
     limited = {"connect_timeout": CONNECT_SECONDS, **conninfo_to_dict(conninfo)}
     try:
         with (
@@ -54,7 +54,7 @@ def our_end(conninfo: str) -> str | None:
 
 
 def describe(conninfo: str) -> str:
-    """`database host:port/name`: what a message may say of an address that has a password in it."""
+    """Return `database host:port/name`: an address in words that quote no password."""
     words = conninfo_to_dict(conninfo)
     host = words.get("host") or words.get("hostaddr") or "localhost"
     name = words.get("dbname") or words.get("user") or ""
@@ -62,7 +62,7 @@ def describe(conninfo: str) -> str:
 
 
 def refuse(subject: str, text: str) -> CannotStart:
-    """The refusal for what libpq said; it gives no code when a connection fails, only words."""
+    """Return the refusal for what libpq said. It gives only words when a connection fails."""
     if re.search(r"password authentication failed|no password supplied", text):
         return CannotStart(
             subject, "the server does not accept the password", "correct it in DATABASE_URL"

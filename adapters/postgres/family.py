@@ -48,7 +48,7 @@ class ChildRow(KinRow, frozen=True):
 
 
 class PostgresFamily:
-    """Fulfils `actors.agents.ports.Family`."""
+    """Families on PostgreSQL. Fulfils `actors.agents.ports.Family`."""
 
     def __init__(self, pool: Pool) -> None:
         self._pool = pool

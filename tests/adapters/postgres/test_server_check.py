@@ -2,7 +2,7 @@
 
 import pytest
 
-from adapters.postgres.driver.reaching import refuse
+from adapters.postgres.driver.server_check import refuse
 
 AT = 'connection failed: connection to server at "127.0.0.1", port 5432 failed: '
 

@@ -34,9 +34,9 @@ from adapters.postgres.driver.faults import (
     from_connecting,
     from_statement,
 )
+from adapters.postgres.driver.socket_waits import cancel_on_server, flush, handshake, is_readable
 from adapters.postgres.driver.timeouts import Timeouts
 from adapters.postgres.driver.values import ADAPTERS, Parameters, Row, Statement, parse, verbatim
-from adapters.postgres.driver.waiting import cancel_on_server, flush, handshake, is_readable
 from adapters.settings.names import look_up
 
 # How long a cancelled exchange may take to stop its statement; then the link is closed.
@@ -58,7 +58,7 @@ _Awaited = tuple[bytes, bytes] | None  # the answer prepares (statement, name), 
 _CLOSING = (b"", b"")  # the answer closes a prepared statement
 
 
-class Link:
+class LibpqConnection:
     def __init__(self, pgconn: PGconn, timeouts: Timeouts) -> None:
         self.timeouts = timeouts
         self.backend = pgconn.backend_pid
@@ -154,7 +154,8 @@ class Link:
         raise self._too_slow(seconds)
 
     async def hear(self) -> list[tuple[str, str]]:
-        """(channel, payload) of what notifies us; waits until there is something to read."""
+        """Wait until there is something to read, and return the (channel, payload) of each
+        notification."""
         self._begin()
         try:
             if heard := self._notifications():  # they came along with an answer
@@ -169,7 +170,7 @@ class Link:
         return self._notifications()
 
     def is_alive(self) -> bool:
-        """Whether an idle link still stands, as far as one poll() can tell: no round trip."""
+        """Return whether an idle connection is still open, as far as one poll() can tell."""
         if not self.closed and is_readable(self._fd):  # a farewell, or an unasked notice
             try:
                 self._pgconn.consume_input()
@@ -229,7 +230,7 @@ class Link:
         return rows
 
     def _send(self, encoded: Sequence[_Encoded]) -> list[_Awaited]:
-        """Queue everything; of each answer to come, what it would prepare (or nothing)."""
+        """Queue all statements. Return for each answer what it would prepare, or nothing."""
         pgconn, prepared = self._pgconn, self._prepared
         pgconn.enter_pipeline_mode()
         awaited: list[_Awaited] = []
@@ -252,7 +253,7 @@ class Link:
         return awaited
 
     async def _answers(self, awaited: list[_Awaited]) -> list[PGresult]:
-        """One result for each statement; after one that failed, none that matters."""
+        """Return one result for each statement. After one that failed, none matters."""
         results: list[PGresult] = []
         failed = None
         try:
@@ -307,7 +308,7 @@ class Link:
     # when it does not go well
 
     def _last_words(self, hung_up: OperationalError) -> Error:
-        """Why the server hung up, if it said so before."""
+        """Return why the server hung up, if it said so before."""
         nones = 0
         while nones < 2:  # one ends an answer, two end them all
             result = self._pgconn.get_result()

@@ -1,1 +1,0 @@
-"""Families of chats, as those who spawn and wait see them."""
