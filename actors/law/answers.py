@@ -1,5 +1,7 @@
-"""What others answer while a chat waits for them: a client to the calls of its own tools, a person
-who is asked whether a call may run. Which answers fit, and what comes of them. Pure."""
+"""Answers to a chat that waits: a client's results for its own tools, a person's decisions. Pure.
+
+It is checked here which answers fit, and what follows from them.
+"""
 
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
@@ -29,8 +31,11 @@ LATE = "nobody allowed this call in time, and it was not run; go on without it"
 def find_fault(
     results: tuple[ask.DynamicResult, ...], pending: tuple[ToolCallPart, ...]
 ) -> ResultFault | None:
-    """The first fault: what is wrong with a result by itself outranks what is missing, and that
-    outranks what nobody asked for."""
+    """Return the first fault of the results, or None.
+
+    What is wrong with a result by itself comes before a result that is missing, and that comes
+    before one that was not asked for.
+    """
     submitted: set[str] = set()
     for result in results:
         if result.tool_call_id in submitted:
@@ -49,7 +54,7 @@ def find_fault(
 def result_messages(
     request: ask.CompleteRequiresAction, pending: tuple[ToolCallPart, ...], *, now: datetime
 ) -> tuple[Body, ...]:
-    """One tool message per result, in the order in which they were submitted."""
+    """Return one tool message for each result, in the order in which they were submitted."""
     calls = {call.id: call for call in pending}
     return tuple(
         Body(
@@ -73,7 +78,7 @@ def result_messages(
 
 @dataclass(frozen=True, slots=True)
 class ApprovalOutcome:
-    """What has been decided: results of what was denied, and what is asked or allowed since."""
+    """The outcome of decisions: results of denied calls, and the approvals that are left."""
 
     added: tuple[Body, ...]
     approvals: tuple[Approval, ...]
@@ -89,13 +94,13 @@ def decide_approval(stored: StoredChat, request: ask.DecideApproval) -> Change |
 
 
 def expire_approvals(stored: StoredChat, request: ask.ExpireApprovals) -> Change:
-    """What was late when this was asked may have been allowed meanwhile: then nothing is left."""
+    """Deny what was not decided in time. Calls that were allowed meanwhile are left alone."""
     settled = expire(stored)
     return no_change(stored) if settled is None else _with(stored, settled)
 
 
 def resume_if_answered(stored: StoredChat, added: tuple[Body, ...], **columns: Any) -> Change:
-    """The turn goes on when nobody is waited for any more."""
+    """Add answers; the turn goes on when no client and no person is waited for any more."""
     waits = change(
         stored, added=added, compaction_requested_at=stored.chat.compaction_requested_at, **columns
     )
@@ -109,7 +114,7 @@ def resume_if_answered(stored: StoredChat, added: tuple[Body, ...], **columns: A
 def approvals_after(
     stored: StoredChat, request: ask.EnterRequiresAction
 ) -> tuple[Approval, ...] | None:
-    """The approvals of a chat that asks. None: a call is named that is not open."""
+    """Return the approvals of a chat that asks, or None if a call is named that has a result."""
     wanted = {one.tool_call_id for one in request.asks}
     if not wanted <= {call.id for call in unanswered_calls(stored.tail)}:
         return None
@@ -123,7 +128,8 @@ def approvals_after(
 
 
 def decide(stored: StoredChat, request: ask.DecideApproval) -> ApprovalOutcome | None:
-    """None: nobody is asked about that call, or not any more."""
+    """Return what follows from a decision, or None if that call does not wait for one (any
+    more)."""
     approval = _open(stored.chat, request)
     if approval is None:
         return None
@@ -153,7 +159,7 @@ def decide(stored: StoredChat, request: ask.DecideApproval) -> ApprovalOutcome |
 
 
 def expire(stored: StoredChat) -> ApprovalOutcome | None:
-    """None: there is time for all of them."""
+    """Return what follows for approvals whose time is over, or None if there are none."""
     late = tuple(a for a in stored.chat.asks if a.until is not None and a.until <= stored.now)
     return _denied(stored, late, LATE) if late else None
 
@@ -178,8 +184,11 @@ def _denied(
 
 
 def _open(chat: Chat, request: ask.DecideApproval) -> Approval | None:
-    """A model may give a later call the id of an earlier one: who was asked about that one has
-    decided nothing about this."""
+    """Find the approval that a decision is about.
+
+    A model may give a later call the id of an earlier one. A decision about the earlier call
+    decides nothing about the later.
+    """
     return next(
         (
             one

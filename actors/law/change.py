@@ -1,13 +1,14 @@
-"""What a transition does to a stored chat, as data, and which counters that moves. Pure.
+"""The change that a transition makes to a stored chat, as data, and the counters that it moves.
+Pure.
 
-A change is whole: the columns and the queue as they are after it, and the rows it adds to or
+A change is whole: the columns and the queue as they are after it, and the rows that it adds to or
 takes from the history. Several changes join into one, so that a bundle is one write and one
 snapshot.
 
-The counters: `snapshot_version` grows with every bundle (the store has bumped it before the law
-is asked). A history that moves takes the snapshot as its version and starts counting attempts,
-failures of the provider and deaths of processes anew; a queue that moves takes the snapshot as its
-version, too. A retry state speaks of one attempt at one history and is dropped when either moves.
+The counters: `snapshot_version` grows with every bundle (the store has raised it before the law is
+asked). A history that moves takes the snapshot as its version and starts counting attempts,
+failures of the provider and deaths of processes anew. A queue that moves takes the snapshot as its
+version, too. A retry state is about one attempt at one history and is dropped when either moves.
 """
 
 from collections.abc import Iterable
@@ -36,6 +37,8 @@ from actors.law.states import State, Status, state_of
 
 @dataclass(frozen=True, slots=True)
 class Change:
+    """The whole change of one bundle: what the store writes."""
+
     before: StoredChat
     chat: Chat
     queue: tuple[QueuedMessage, ...]
@@ -47,13 +50,13 @@ class Change:
 
     @property
     def state(self) -> State:
-        """The state that it leads to."""
+        """Return the state that the change leads to."""
         chat = self.chat
         return state_of(chat.status, queued=bool(self.queue), archived=chat.archived)
 
     @property
     def after(self) -> StoredChat:
-        """What holds once it is written."""
+        """Return the stored chat as it is once the change is written."""
         before, files = self.before, self.before.files
         return StoredChat(
             self.chat,
@@ -66,7 +69,7 @@ class Change:
 
 
 def join(first: Change, second: Change) -> Change:
-    """Both changes as one; the second was computed from what holds after the first."""
+    """Join two changes into one. The second was computed from what holds after the first."""
     assert not (second.deleted and first.added), "nothing is added before an edit in its bundle"
     return Change(
         first.before,
@@ -81,7 +84,7 @@ def join(first: Change, second: Change) -> Change:
 
 
 def no_change(stored: StoredChat) -> Change:
-    """The empty bundle: only the snapshot moves."""
+    """Return the change of an empty bundle: only the snapshot moves."""
     return Change(stored, stored.chat, stored.queue, touched=False)
 
 
@@ -95,9 +98,10 @@ def change(
     new_epoch: bool = False,
     **columns: Any,
 ) -> Change:
-    """A write of the execution state.
+    """Return a write of the execution state.
 
-    Deadline and compaction marker are cleared unless the transition carries them in `columns`.
+    The deadline and the mark of a requested compaction are cleared unless the transition carries
+    them in `columns`.
     """
     chat = stored.chat
     queue = stored.queue if queue is None else queue
@@ -123,6 +127,7 @@ def resume(
     queue: tuple[QueuedMessage, ...] | None = None,
     **columns: Any,
 ) -> Change:
+    """Add messages and go on running."""
     return add_step(stored, added, queue, status=Status.RUNNING, **columns)
 
 
@@ -132,10 +137,11 @@ def add_step(
     queue: tuple[QueuedMessage, ...] | None = None,
     **columns: Any,
 ) -> Change:
-    """Add `added`, and what steers behind it if the model is asked next: a step boundary.
+    """Add messages, and behind them the queued messages that steer, if the model is asked next.
 
-    A step that does not end with tool results (and rows about them) is no boundary: it may be the
-    turn's last, and then the head of the queue is taken by `FinishTurn`, the steering rows first.
+    That is a step boundary. A step that does not end with tool results (and rows about them) is
+    none: it may be the turn's last, and then `FinishTurn` takes the head of the queue, where the
+    steering messages stand first.
     """
     queue = stored.queue if queue is None else queue
     spoken = [body.role for body in added if body.role in (Role.ASSISTANT, Role.TOOL)]
@@ -147,7 +153,7 @@ def add_step(
 
 
 def change_queue(stored: StoredChat, queue: tuple[QueuedMessage, ...]) -> Change:
-    """A write of the queue that leaves the execution state, and `updated_at`, alone."""
+    """Return a write of the queue that leaves the execution state, and `updated_at`, alone."""
     chat = stored.chat
     if queue != stored.queue:
         chat = replace(chat, queue_version=chat.snapshot_version)
@@ -155,7 +161,7 @@ def change_queue(stored: StoredChat, queue: tuple[QueuedMessage, ...]) -> Change
 
 
 def link_files(made: Change) -> Change | FilesFull | FilesUnavailable:
-    """Files are linked to the chat in the change that first refers to them, or it is refused."""
+    """Link files to the chat in the change that first refers to them, or refuse the change."""
     files = made.before.files
     new = newly_referenced_files(made) - files.linked
     missing = new - files.stored
@@ -178,7 +184,10 @@ def referenced_files(added: Iterable[tuple[Part, ...]]) -> frozenset[FileId]:
 
 
 def newly_referenced_files(made: Change) -> frozenset[FileId]:
-    """Files that `made` is the first to refer to: a queued message brought its own when it came."""
+    """Return the files that this change is the first to refer to.
+
+    A queued message brought its own files when it was queued.
+    """
     added = [body.parts for body in made.added]
     if not (made.queue or made.before.queue):
         return referenced_files(added)
@@ -190,8 +199,11 @@ def newly_referenced_files(made: Change) -> frozenset[FileId]:
 def _of_open_calls(
     approvals: tuple[Approval, ...], stored: StoredChat, added: tuple[Body, ...]
 ) -> tuple[Approval, ...]:
-    """A call that has its result needs no consent any more; and a new message has calls of its own,
-    whatever their ids."""
+    """Return the approvals that are still needed once these messages are added.
+
+    A call that has its result needs no consent any more, and a new assistant message has calls of
+    its own, whatever their ids are.
+    """
     if any(body.role is Role.ASSISTANT for body in added):
         return ()
     open_ids = {call.id for call in unanswered_calls(advance_tail(stored.tail, added))}
@@ -225,7 +237,7 @@ def _counters(
 
 
 def _last_choices(added: tuple[Body, ...]) -> dict[str, Any]:
-    """The model and effort that the newest message names are the chat's own from then on."""
+    """Return the model and effort that the newest message names: the chat's own from then on."""
     chosen: dict[str, Any] = {}
     for body in added:
         if body.model_config_id is not None:

@@ -24,7 +24,7 @@ class Role(Enum):
 
 
 class Visibility(Enum):
-    """Who gets to see a message."""
+    """The readers of a message: users, models, or both."""
 
     USER = "user"
     MODEL = "model"
@@ -61,7 +61,7 @@ class Message:
 
 @dataclass(frozen=True, slots=True)
 class UserMessage:
-    """What a user sends. Until its turn comes it may have to wait in the queue."""
+    """A message that a user sends. It may have to wait in the queue until its turn comes."""
 
     parts: tuple[Part, ...]
     created_by: UserId
@@ -80,7 +80,8 @@ class UserMessage:
 
 @dataclass(frozen=True, slots=True)
 class QueuedMessage:
-    """A row of the queue. An id below zero: not stored yet. `steers`: enters at a step boundary."""
+    """A row of the queue. An id below zero is not stored yet. `steers`: it enters at a step
+    boundary."""
 
     id: QueuedId
     position: int
@@ -103,7 +104,8 @@ class ChatError:
 
 @dataclass(frozen=True, slots=True)
 class RetryState:
-    """A provider failed an attempt, and another will be made: why, and when."""
+    """The pause after a failed attempt: why the provider failed, and when the next attempt is
+    made."""
 
     attempt: int  # how many have failed at this history, this one included
     delay_ms: int
@@ -116,8 +118,11 @@ class RetryState:
 
 @dataclass(frozen=True, slots=True)
 class Approval:
-    """A call that does not run before a person has said so. It is kept as long as the call is open:
-    asked, or allowed and not yet run."""
+    """A call that does not run before a person has allowed it.
+
+    It is kept as long as the call has no result: while it waits, and when it is allowed and has not
+    run yet.
+    """
 
     tool_call_id: str
     tool: str  # as people know it, whatever it was called by
@@ -132,7 +137,7 @@ class Approval:
 
 
 class Verdict(Enum):
-    """What becomes of such a call."""
+    """The decision about such a call."""
 
     ALLOW_ONCE = "allow_once"
     ALLOW_ALWAYS = "allow_always"  # and so is this tool, in the whole family from now on
@@ -141,7 +146,7 @@ class Verdict(Enum):
 
 @dataclass(frozen=True, slots=True)
 class ApprovalDecision:
-    """A decision, for those who ask later."""
+    """A decision as it is kept, to be read later."""
 
     tool_call_id: str
     tool: str
@@ -198,13 +203,13 @@ class Chat:
 
     @property
     def asks(self) -> tuple[Approval, ...]:
-        """What a person is asked now."""
+        """Return the approvals that wait for a person now."""
         return tuple(approval for approval in self.approvals if approval.is_open)
 
 
 @dataclass(frozen=True, slots=True)
 class HistoryRow:
-    """As much of a message as an edit above it has to know."""
+    """The facts of a message that an edit of an earlier one needs."""
 
     id: MessageId
     visibility: Visibility
@@ -220,7 +225,8 @@ class Suffix:
 
 @dataclass(frozen=True, slots=True)
 class KnownFiles:
-    """What the store knows of files: linked to the chat already; there to be linked."""
+    """Files known to the store: those linked to the chat already, and those that could be
+    linked."""
 
     linked: frozenset[FileId] = frozenset()
     stored: frozenset[FileId] = frozenset()

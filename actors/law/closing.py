@@ -1,8 +1,8 @@
-"""Results made up for tool calls that nobody will answer any more. Pure.
+"""Tool calls without a result, and the results that are made up for them. Pure.
 
-A model cannot go on while one of its calls lacks a result, so whoever ends the wait answers for
-the tool. Calls that a provider executes itself are never answered: replaying such a result makes
-the provider refuse the whole request.
+A model cannot go on while one of its calls lacks a result, so the request that ends the wait
+answers for the tool. Calls that a provider executes itself are never answered: replaying such a
+result makes the provider refuse the whole request.
 """
 
 import json
@@ -22,7 +22,7 @@ BEFORE_RESULT = "interrupted before the tool produced a result"
 
 
 def unanswered_calls(tail: tuple[Body, ...]) -> tuple[ToolCallPart, ...]:
-    """The calls of the last assistant message that wait for a result, in call order."""
+    """Return the calls of the last assistant message that have no result, in call order."""
     if not tail:
         return ()
     assistant, *later = tail
@@ -57,13 +57,16 @@ def calls_for_others(stored: StoredChat) -> tuple[ToolCallPart, ...]:
 
 
 def waits_for_others(stored: StoredChat) -> bool:
-    """Whether anybody has to say something before the turn can go on."""
+    """Return whether a client or a person has to answer before the turn can go on."""
     return bool(stored.chat.asks or unanswered_dynamic_calls(stored))
 
 
 def has_new_answer(tail: tuple[Body, ...]) -> bool:
-    """Whether the last thing that a model said is not a summary. The call of a summary is for users
-    alone; one of that name which a model has made up is read by models, too."""
+    """Return whether a model has said anything since the last summary.
+
+    The call of a summary is for users alone. A call of that name that a model has made up is read
+    by models, too.
+    """
     return bool(tail) and not (
         tail[0].visibility is Visibility.USER
         and any(isinstance(p, ToolCallPart) and p.name == SUMMARY_CALL for p in tail[0].parts)
@@ -71,35 +74,38 @@ def has_new_answer(tail: tuple[Body, ...]) -> bool:
 
 
 def cancellations(stored: StoredChat, reason: str) -> tuple[Body, ...]:
-    """One error result per outstanding call: a JSON string with the reason."""
+    """Return one error result for each unanswered call: a JSON string with the reason."""
     return _closings(stored, unanswered_calls(stored.tail), JsonText(json.dumps(reason)))
 
 
 def dynamic_cancellations(stored: StoredChat, reason: str) -> tuple[Body, ...]:
+    """Return the same for the calls of the client's tools."""
     return _closings(stored, unanswered_dynamic_calls(stored), JsonText(json.dumps(reason)))
 
 
 def awaited_cancellations(stored: StoredChat, reason: str) -> tuple[Body, ...]:
+    """Return the same for the calls that a client or a person has to answer."""
     return _closings(stored, calls_for_others(stored), JsonText(json.dumps(reason)))
 
 
 def denials(
     stored: StoredChat, ids: Set[str], words: str, *, by: UserId | None = None
 ) -> tuple[Body, ...]:
-    """Error results for calls that nobody allows, in the form that tools use for their errors."""
+    """Return error results for denied calls, in the form that tools use for their errors."""
     calls = tuple(call for call in unanswered_calls(stored.tail) if call.id in ids)
     result = JsonText(json.dumps({"error": words}, ensure_ascii=False))
     return _closings(stored, calls, result, created_at=stored.now, created_by=by)
 
 
 def interruptions(stored: StoredChat) -> tuple[Body, ...]:
-    """One error result per outstanding call, in the form that tools use for their own errors."""
+    """Return an error result for each unanswered call, in the form that tools use for their
+    errors."""
     result = JsonText(json.dumps({"error": BEFORE_RESULT}))
     return _closings(stored, unanswered_calls(stored.tail), result, created_at=stored.now)
 
 
 def advance_tail(tail: tuple[Body, ...], added: tuple[Body, ...]) -> tuple[Body, ...]:
-    """The tail once `added` has been added to the history."""
+    """Return the tail once these messages have been added to the history."""
     for body in added:
         if body.role is Role.ASSISTANT:
             tail = (body,)

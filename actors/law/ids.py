@@ -1,8 +1,8 @@
-"""Names of things, and how they print. Pure.
+"""The ids of users, chats, files and processes, and how they print. Pure.
 
 An id is a bare UUID or integer at run time; the type says which kind it is. In logs, errors and
-names of tasks a chat is written `chat/<uuid>`, an attempt at a step of it `chat/<uuid>#<history
-version>.<attempt>`.
+names of tasks a chat is written `chat/<uuid>`, and an attempt at one of its steps
+`chat/<uuid>#<history version>.<attempt>`.
 """
 
 from dataclasses import dataclass
@@ -21,7 +21,7 @@ RunnerId = NewType("RunnerId", UUID)
 
 @dataclass(frozen=True, slots=True)
 class Holder:
-    """Who may run a chat: one start of the process and one life of a chat actor in it."""
+    """The right to run a chat: one start of the process, and one life of a chat actor in it."""
 
     worker: WorkerId
     runner: RunnerId
@@ -29,7 +29,7 @@ class Holder:
 
 @dataclass(frozen=True, slots=True)
 class EpisodeKey:
-    """Names the parts of one attempt; whoever sees another key sees another attempt."""
+    """The name of one attempt. Another key is another attempt."""
 
     chat: ChatId
     history_version: int

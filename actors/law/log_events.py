@@ -10,6 +10,8 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class LogEvent:
+    """A log entry of the actors."""
+
     name: str
     level: str
     fields: tuple[str, ...]

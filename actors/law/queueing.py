@@ -1,8 +1,8 @@
-"""The queue of a chat: what waits for its turn, in the order in which it will be taken. Pure.
+"""The queue of a chat: messages that wait, in the order in which they will be taken. Pure.
 
-Order is (position, id). A row is appended behind the last, a steering one behind the last that
-steers: those enter the running turn, so they come first. New rows have ids below zero until the
-store gives them theirs.
+The order is (position, id). A row is appended behind the last one, a steering row behind the last
+one that steers: those enter the running turn, so they come first. New rows have ids below zero
+until the store gives them theirs.
 """
 
 from collections.abc import Callable
@@ -78,7 +78,7 @@ def reorder(stored: StoredChat, request: ask.ReorderQueued) -> Change | QueueMov
 
 
 def _behind_steering(queue: Queue) -> int:
-    """Where the next row that steers goes: users may have put others before those."""
+    """Return where the next row that steers goes. Users may have put other rows before those."""
     return max((at for at, row in enumerate(queue, start=1) if row.steers), default=0)
 
 

@@ -1,6 +1,7 @@
-"""Why a request was refused. Pure data: a refusal is an ordinary answer, nothing was written.
+"""Refusals: why a request was refused. Pure data.
 
-`str(refusal)` is one line for logs and clients.
+A refusal is an ordinary answer, and nothing was written. `str(refusal)` is one line for logs and
+clients.
 """
 
 from dataclasses import dataclass
@@ -11,7 +12,7 @@ from actors.law.states import State
 
 @dataclass(frozen=True, slots=True)
 class NotAUserMessage:
-    """Only what a user said can be edited."""
+    """An edit of a message that is not a user's."""
 
     message_id: MessageId
 
@@ -67,7 +68,7 @@ NO_TRANSITION = "no such transition"
 
 @dataclass(frozen=True, slots=True)
 class NotAllowed:
-    """The law has no such transition from this state, or a condition of it does not hold."""
+    """A request that has no transition from this state, or a condition of which does not hold."""
 
     transition: str
     state: State | None  # None: the chat does not exist yet
@@ -81,7 +82,7 @@ class NotAllowed:
 
 @dataclass(frozen=True, slots=True)
 class InvalidState:
-    """The stored combination of columns is none of the states; reconcile the chat first."""
+    """A stored combination of columns that is none of the states. Reconcile the chat first."""
 
     transition: str
 
@@ -115,7 +116,7 @@ class QueuedNotFound:
 
 @dataclass(frozen=True, slots=True)
 class QueueMoved:
-    """A new order was asked for that is not an order of what is queued now."""
+    """A new order of the queue that is not an order of what is queued now."""
 
     queued_ids: tuple[QueuedId, ...]
 
@@ -158,7 +159,7 @@ class NotRoot:
 
 @dataclass(frozen=True, slots=True)
 class AlreadyServed:
-    """This very request has been served before, or another in its name."""
+    """A request that has been served before, or whose key another request has used."""
 
     key: str
 

@@ -1,4 +1,4 @@
-"""What may be asked of a stored chat. Pure data; `transitions` says what each does."""
+"""The requests that may be made of a stored chat. Pure data; `transitions` says what each does."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
@@ -14,7 +14,7 @@ from actors.law.states import Status
 
 
 class BusyBehaviour(Enum):
-    """What a message does that arrives while a turn is running."""
+    """The effect of a message that arrives while a turn is running."""
 
     QUEUE = "queue"  # waits until the turn is over
     INTERRUPT = "interrupt"  # ends the turn and comes next
@@ -38,7 +38,7 @@ class DynamicTool:
 
 @dataclass(frozen=True, slots=True)
 class NewChat:
-    """The columns that a chat is born with and that no transition changes."""
+    """The columns that a chat is created with and that no transition changes."""
 
     id: ChatId
     owner_id: UserId
@@ -55,7 +55,8 @@ class NewChat:
     approval_policy: str = ""
 
     def initial_chat(self) -> Chat:
-        """As it is before anything is said in it: with work to do, and nobody's."""
+        """Return the chat before anything is said in it: with work to do, and held by no
+        process."""
         return Chat(
             id=self.id,
             owner_id=self.owner_id,
@@ -96,14 +97,14 @@ class SetArchived:
 
 @dataclass(frozen=True, slots=True)
 class ChatOptions:
-    """What a message may change of its chat: how it is answered, and with which tools. None: as it
-    is."""
+    """Settings of a chat that a message may change: its plan mode and its servers. None: no
+    change."""
 
     plan_mode: str | None = None
     mcp_server_ids: tuple[UUID, ...] | None = None
 
     def of(self, chat: Chat) -> Chat:
-        """The chat with it."""
+        """Return the chat with these options."""
         plan_mode = chat.plan_mode if self.plan_mode is None else self.plan_mode
         servers = chat.mcp_server_ids if self.mcp_server_ids is None else self.mcp_server_ids
         return replace(chat, plan_mode=plan_mode, mcp_server_ids=servers)
@@ -145,7 +146,7 @@ class PromoteQueued:
 
 @dataclass(frozen=True, slots=True)
 class EditQueued:
-    """Say it otherwise, before its turn has come. It keeps its place."""
+    """Reword a queued message before its turn comes. It keeps its place."""
 
     queued_id: QueuedId
     message: UserMessage  # a model or effort left out stays as chosen before
@@ -153,7 +154,7 @@ class EditQueued:
 
 @dataclass(frozen=True, slots=True)
 class ReorderQueued:
-    """The whole queue in its new order: nobody moves rows that he has not seen."""
+    """Put the whole queue into a new order. It names every row, so that none is moved unseen."""
 
     order: tuple[QueuedId, ...]
 
@@ -182,7 +183,7 @@ class CompleteRequiresAction:
 
 @dataclass(frozen=True, slots=True)
 class DecideApproval:
-    """A person says whether a call may run."""
+    """Record a person's decision about a call."""
 
     tool_call_id: str
     verdict: Verdict
@@ -209,8 +210,10 @@ class Acquire:
 
 @dataclass(frozen=True, slots=True)
 class TakeUp:
-    """Acquire the chat and begin an attempt, if it has work to begin and nobody holds it; if not,
-    nothing. Behind what puts it to work, in the same bundle: the sender's process goes on with it.
+    """Acquire the chat and begin an attempt, if it has work to begin and no process holds it.
+
+    It stands behind the request that puts the chat to work, in the same bundle, so that the
+    sender's process goes on with it. Otherwise it does nothing.
     """
 
     holder: Holder
@@ -242,7 +245,7 @@ class CommitStep:
 
 @dataclass(frozen=True, slots=True)
 class CallToApprove:
-    """An open call that may not run before a person has allowed it."""
+    """A call without a result that may not run before a person has allowed it."""
 
     tool_call_id: str
     tool: str
@@ -262,7 +265,7 @@ class CancelRequiresAction:
 
 @dataclass(frozen=True, slots=True)
 class ExpireApprovals:
-    """What nobody has decided in time is denied."""
+    """Deny the calls that nobody has decided about in time."""
 
 
 @dataclass(frozen=True, slots=True)

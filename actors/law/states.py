@@ -4,7 +4,7 @@ from enum import Enum
 
 
 class Status(Enum):
-    """The column. Together with the queue and `archived` it makes the state."""
+    """The status column. Together with the queue and `archived` it makes the state."""
 
     WAITING = "waiting"
     RUNNING = "running"
@@ -14,15 +14,16 @@ class Status(Enum):
 
     @property
     def ends_a_turn(self) -> bool:
-        """Whoever is asked for results or consent is asked in the midst of one."""
+        """Return whether a turn is over. A chat that waits for results or consent is in the midst
+        of one."""
         return self in (Status.WAITING, Status.ERROR)
 
 
 class State(Enum):
-    """Value: how the state is written in tables, logs and refusals.
+    """The state of a chat. The value is how it is written in tables, logs and refusals.
 
-    0 and 1 say whether the queue is empty; X says archived. Who holds the chat is another
-    question, with another answer in every state.
+    0 and 1 say whether the queue is empty; X says that the chat is archived. Who holds the chat is
+    another question, with another answer in every state.
     """
 
     W = "W"  # waiting for a user

@@ -1,4 +1,4 @@
-"""Which request is allowed from which state, and the states it can lead to. Pure.
+"""The table of requests: which is allowed from which state, and the states it can lead to. Pure.
 
 The diagram in docs/states.md is drawn from this table. Taking and giving back a chat (`Acquire`,
 `TakeUp`, `Abandon`) is allowed from every state, leads nowhere else, and is therefore not in it.
@@ -120,7 +120,8 @@ EVERYWHERE: frozenset[type[ask.Request]] = frozenset({ask.Acquire, ask.TakeUp, a
 
 
 def leads_to(state: State, request: type[ask.Request]) -> frozenset[State]:
-    """Where `request` can lead from `state`; nowhere: it is not allowed there."""
+    """Return the states that `request` can lead to from `state`; none if it is not allowed
+    there."""
     if request in EVERYWHERE:
         return frozenset({state})
     return ALLOWED[state].get(request, frozenset())

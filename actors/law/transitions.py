@@ -60,7 +60,7 @@ DEFAULT_INVALID_STATE_ERROR = ChatError(
 
 
 def transition(stored: StoredChat, request: ask.Request) -> Change | Refusal:
-    """What `request` does to `stored`, or why it may not."""
+    """Return what `request` does to `stored`, or why it is refused."""
     state = stored.state
     allowed = leads_to(state, type(request))
     if not allowed:
@@ -76,7 +76,7 @@ def transition(stored: StoredChat, request: ask.Request) -> Change | Refusal:
 
 
 def bundle(stored: StoredChat, requests: Iterable[ask.Request]) -> Change | Refusal:
-    """Several requests as one change; the first refusal refuses all of them."""
+    """Fold several requests into one change; the first refusal refuses all of them."""
     made: Change | None = None
     for request in requests:
         following = transition(stored if made is None else made.after, request)
@@ -89,7 +89,7 @@ def bundle(stored: StoredChat, requests: Iterable[ask.Request]) -> Change | Refu
 def create(
     request: ask.CreateChat, *, now: datetime, files: KnownFiles = NO_FILES
 ) -> Change | Refusal:
-    """A new chat is at work from the start: somebody wants an answer."""
+    """Create a chat. It is at work from the start, because its first message wants an answer."""
     new = request.chat
     if not request.messages:
         return NotAllowed("CreateChat", None, "a chat begins with a message")
@@ -174,7 +174,8 @@ def _edit_message(stored: StoredChat, request: ask.EditMessage) -> Change | Refu
 
 
 def _request_compaction(stored: StoredChat, request: ask.RequestCompaction) -> Change | Refusal:
-    """The holder goes too: whoever was there drops out, and somebody is told to come."""
+    """Put the chat to work without a holder: one that was there drops out, and a process takes
+    it."""
     if not has_new_answer(stored.tail):
         return _refuse(stored, request, "no model has said anything since the last summary")
     return change(
@@ -225,8 +226,11 @@ def _reconcile(stored: StoredChat, request: ask.ReconcileInvalidState) -> Change
 
 
 def _acquire(stored: StoredChat, request: ask.Acquire) -> Change:
-    """Whether the last holder may be passed over is the caller's fence, not the law's. A death is
-    counted only if it cut an attempt short: in a pause the chat cannot have been its cause."""
+    """Take the chat. Whether the last holder may be passed over is the caller's fence, not the
+    law's.
+
+    A death is counted only if it cut an attempt short: in a pause the chat cannot have caused it.
+    """
     chat, deaths = stored.chat, stored.chat.process_deaths_count
     is_at_work = stored.state in (State.R0, State.R1) and chat.retry_state is None
     if request.after_death and chat.holder is not None and is_at_work:
@@ -300,8 +304,10 @@ def _cancel_requires_action(
 
 
 def _finish_interruption(stored: StoredChat, request: ask.FinishInterruption) -> Change:
-    """Calls that still wait are closed here, whoever should have answered them: a turn that was
-    interrupted between a client's call and `requires_action` has to settle too."""
+    """End an interruption, and close the calls that still wait, whoever should have answered them.
+
+    A turn that was interrupted between a client's call and `requires_action` has to settle too.
+    """
     partial = change(stored, added=request.partials).after
     added = (*request.partials, *interruptions(partial))
     if not stored.queue:
@@ -331,7 +337,8 @@ def _refuse(
 
 
 def _same(stored: StoredChat, **columns: Any) -> Change:
-    """The execution state stays as it is, deadline and marker included."""
+    """Change columns and keep the execution state, with the deadline and the mark of a
+    compaction."""
     chat = stored.chat
     kept = {
         "requires_action_deadline_at": chat.requires_action_deadline_at,
@@ -348,7 +355,7 @@ def _rest(
 
 
 def _take_head(stored: StoredChat, queue: tuple[QueuedMessage, ...], **columns: Any) -> Change:
-    """The head of `queue` becomes the next message; whatever the last turn left open is closed."""
+    """Make the head of `queue` the next message, and close what the last turn left open."""
     head, *rest = queue
     added = (*cancellations(stored, PROMOTION), head.message.as_body())
     return change(stored, status=Status.RUNNING, added=added, queue=tuple(rest), **columns)

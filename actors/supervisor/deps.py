@@ -8,7 +8,7 @@ from uuid import UUID
 from actors.chat.api import ChatMail
 from actors.chat.turn.work import HeldChat
 from actors.law.ids import Holder
-from actors.law.store.ports import Bus, ChatReader, Leases, Ledger
+from actors.law.store.ports import Bus, Leases, Ledger, StoredChats
 from runtime.mailbox import Address, Mailbox
 
 
@@ -52,7 +52,7 @@ class SupervisorLimits:
 class SupervisorDeps:
     leases: Leases
     ledger: Ledger
-    reading: ChatReader
+    reading: StoredChats
     bus: Bus
     make_chat: Callable[[Holder, HeldChat], RunnableChat]  # the actor of a chat that has been taken
     new_id: Callable[[], UUID]

@@ -12,7 +12,7 @@ from actors.law.chat import StoredChat
 from actors.law.ids import ChatId, Holder, chat_name
 from actors.law.requests import Abandon, Request
 from actors.law.states import Status
-from actors.law.store.ports import Applied, ChatReader, Ledger, StaleFence, fence_of
+from actors.law.store.ports import Applied, Ledger, StaleFence, StoredChats, fence_of
 from actors.supervisor.decide import GiveBack, Park, requests_to_park
 from runtime.backoff import delay_seconds
 from runtime.children import run_child
@@ -25,7 +25,7 @@ RETRY_CAP_SECONDS = 10.0
 
 
 async def settle(
-    chat: ChatId, holder: Holder, verdict: GiveBack | Park, *, ledger: Ledger, reading: ChatReader
+    chat: ChatId, holder: Holder, verdict: GiveBack | Park, *, ledger: Ledger, reading: StoredChats
 ) -> bool:
     """Return True once the chat is not held here any more.
 
@@ -58,7 +58,7 @@ async def settle(
 
 
 async def _written(
-    chat: ChatId, holder: Holder, verdict: GiveBack | Park, *, ledger: Ledger, reading: ChatReader
+    chat: ChatId, holder: Holder, verdict: GiveBack | Park, *, ledger: Ledger, reading: StoredChats
 ) -> bool:
     stored = await reading.view(chat)
     if not isinstance(stored, StoredChat) or stored.chat.holder != holder:

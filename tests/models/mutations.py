@@ -163,7 +163,7 @@ queueing.py: transitions, model
 
 # a client is waited for though all its calls are answered
 transitions.py: transitions, model
--    if not is_waited_for(waiting):
+-    if not waits_for_others(waiting):
 +    if not stored.tail:
 
 # what steers enters behind a final answer too
@@ -173,7 +173,7 @@ change.py: transitions, model
 
 # what steers enters while calls are open
 change.py: transitions, model
--    if asks_model and not outstanding(advance(stored.tail, added)):
+-    if asks_model and not unanswered_calls(advance_tail(stored.tail, added)):
 +    if asks_model:
 
 # at a boundary the whole queue enters
@@ -183,7 +183,7 @@ change.py: matrix, transitions, model
 
 # an interrupting message is no boundary for those that steer
 transitions.py: transitions, model
--        return resumed(stored, closed, queue=queue, compaction_requested_at=marker)
+-        return resume(stored, closed, queue=queue, compaction_requested_at=marker)
 +        return change(
 +            stored,
 +            status=Status.RUNNING,
@@ -256,12 +256,12 @@ change.py: transitions, model
 change.py: transitions
 -    if any(body.role is Role.ASSISTANT for body in added):
 -        return ()
-     open_ids = {call.id for call in outstanding(advance(stored.tail, added))}
+     open_ids = {call.id for call in unanswered_calls(advance_tail(stored.tail, added))}
 
 # the turn goes on while a person is asked
 closing.py: matrix, transitions, model
--    return bool(stored.chat.asks or outstanding_dynamic(stored))
-+    return bool(outstanding_dynamic(stored))
+-    return bool(stored.chat.asks or unanswered_dynamic_calls(stored))
++    return bool(unanswered_dynamic_calls(stored))
 
 # the client may answer what a person is asked
 closing.py: transitions, model
@@ -290,8 +290,8 @@ answers.py: transitions, model
 
 # an interrupt leaves open what a person was asked
 transitions.py: transitions, model
--    return resumed(stored, awaited_cancellations(stored, request.reason))
-+    return resumed(stored, dynamic_cancellations(stored, request.reason))
+-    return resume(stored, awaited_cancellations(stored, request.reason))
++    return resume(stored, dynamic_cancellations(stored, request.reason))
 
 # who denies says nothing to the model
 answers.py: transitions, model

@@ -20,7 +20,7 @@ from actors.chat.turn.ports import (
     TitleJobs,
     Tools,
 )
-from actors.law.store.ports import ChatReader, Ledger
+from actors.law.store.ports import Ledger, StoredChats
 from actors.streams.previews import Previews
 from actors.tools.approvals import NO_APPROVALS, ApprovalSettings
 from runtime import clock
@@ -38,7 +38,7 @@ class TurnLimits:
 @dataclass(frozen=True, slots=True)
 class TurnDeps:
     ledger: Ledger
-    reading: ChatReader
+    reading: StoredChats
     models: Models
     prompts: Prompts
     tools: Tools

@@ -1,1 +1,6 @@
-"""What went wrong with a call to a provider: what is seen of it, what it is, how it is said."""
+"""Failed calls of a provider: their signs, their kind, and the words for people.
+
+classify  the kind of a failure, whether it is tried again, its message
+signals   what can be seen of a failed call
+wording   messages for the person who reads them
+"""

@@ -1,9 +1,9 @@
-"""What a failed call was: which kind, whether to try again, in which words. Pure.
+"""The rules that classify a failed call: its kind, whether it is tried again, its message. Pure.
 
-The rules are tried from top to bottom and the first that fits wins, so their order is the law:
-a budget that is used up is not a rate limit, a wrong model is not an overload, and a status that
-was sent outranks every word. `text` is what the failure says of itself, `combined` is that and
-the provider's own message.
+The rules are tried from top to bottom and the first that matches wins, so their order matters: a
+budget that is used up is not a rate limit, a wrong model is not an overload, and a status that was
+sent outranks every word. `text` is what the failure says of itself; `combined` is that and the
+provider's own message.
 """
 
 from collections.abc import Callable
@@ -89,7 +89,7 @@ _MISMATCH_DETAIL = (
 
 @dataclass(frozen=True, slots=True)
 class _Seen:
-    """The signals, read once."""
+    """The signals of a failed call, read once."""
 
     text: str
     combined: str
@@ -173,6 +173,7 @@ _UNKNOWN = _Rule(lambda seen: True, FailureKind.GENERIC, False)
 
 
 def classify(signals: Signals, now: datetime) -> ProviderFailure:
+    """Return the failure that these signals mean."""
     detail = structured_detail(signals)
     text = signals.text.lower()
     seen = _Seen(text, f"{text}\n{(detail or '').lower()}", status_of(signals), signals)
@@ -198,7 +199,7 @@ def classify(signals: Signals, now: datetime) -> ProviderFailure:
 
 
 def _outspoken(seen: _Seen, provider: str | None, detail: str | None) -> ProviderFailure | None:
-    """The failures that are known by one sentence, whatever else was sent."""
+    """Return the failure that one sentence tells, whatever else was sent, or None."""
     if any(words in seen.text for words in _INTERRUPTED):
         message = "The request was cancelled before completion."
         return failure(FailureKind.GENERIC, provider, status=seen.status, message=message)
@@ -214,7 +215,10 @@ def _outspoken(seen: _Seen, provider: str | None, detail: str | None) -> Provide
 
 
 def history_mismatch(provider: str | None, status: int | None = None) -> ProviderFailure:
-    """The history cannot be sent as it is; only ids would tell more, and ids are not told."""
+    """Return the failure of a history that cannot be sent as it is.
+
+    Only ids would say more, and ids are not shown.
+    """
     return failure(
         FailureKind.GENERIC,
         provider,

@@ -1,6 +1,6 @@
-"""What can be seen of a failed call, and what it tells. Pure.
+"""The signs of a failed call, and what they tell. Pure.
 
-The reader of a detail is a person: it is one line, without HTML, without credentials, cut at 500
+A detail is read by a person: it is one line, without HTML, without credentials, cut at 500
 characters.
 """
 
@@ -17,7 +17,7 @@ DETAIL_CHARACTERS_MAX = 500  # the rest is cut, and an ellipsis says so
 
 
 class TransportEnd(Enum):
-    """How a call ended without an answer, where the transport knows."""
+    """The way in which a call ended without an answer, where the transport knows."""
 
     RESET = "reset"  # the connection failed, in either direction
     DEADLINE = "deadline"  # our own limit for the call passed
@@ -34,7 +34,7 @@ class Http2Reset:
 
 @dataclass(frozen=True, slots=True)
 class Signals:
-    """Header names are in lower case."""
+    """All that can be seen of a failed call. Header names are in lower case."""
 
     text: str
     provider: str | None = None  # as configured
@@ -57,7 +57,8 @@ _SECRET = re.compile(
 
 
 def status_of(signals: Signals) -> int | None:
-    """What the response said, else what the text says. Never guessed from words."""
+    """Return the status of the response, else the one in the text. It is never guessed from
+    words."""
     if signals.status is not None:
         return signals.status
     text = signals.text.lower()
@@ -66,7 +67,7 @@ def status_of(signals: Signals) -> int | None:
 
 
 def structured_detail(signals: Signals) -> str | None:
-    """What the provider itself said went wrong."""
+    """Return the provider's own words about what went wrong, or None."""
     if len(signals.body) > BODY_BYTES_MAX:
         return None
     found = message_in(signals.body) or _first_line(signals) or _unwrapped(signals.text)
@@ -74,12 +75,12 @@ def structured_detail(signals: Signals) -> str | None:
 
 
 def raw_detail(signals: Signals) -> str | None:
-    """What we know without the provider's own words."""
+    """Return our own words about what went wrong, or None."""
     return clean(signals.text) or None
 
 
 def message_in(body: bytes | str) -> str | None:
-    """`error.message`, else `message`, of a JSON object."""
+    """Return `error.message`, else `message`, of a JSON object."""
     try:
         value = json.loads(body)
     except (ValueError, RecursionError):
@@ -95,7 +96,8 @@ def message_in(body: bytes | str) -> str | None:
 
 
 def clean(text: str) -> str:
-    """One line that can be shown; no credentials, queries or fragments of URLs; no keys."""
+    """Return one line that can be shown, without credentials, queries and fragments of URLs, or
+    keys."""
     line = "".join(filter(str.isprintable, " ".join(text.split())))
     line = _SECRET.sub("[redacted]", _URL.sub(r"\1\2", line))
     if len(line) <= DETAIL_CHARACTERS_MAX:
@@ -104,7 +106,8 @@ def clean(text: str) -> str:
 
 
 def retry_after_seconds(headers: Mapping[str, str], now: datetime) -> float:
-    """How long the provider asks us to wait; 0 if it does not say, or says nothing sensible."""
+    """Return how long the provider asks us to wait; 0 if it does not say, or says nothing
+    sensible."""
     milliseconds = _positive(headers.get("retry-after-ms"))
     if milliseconds:
         return milliseconds / 1000

@@ -1,7 +1,7 @@
-"""How a failure is put into words for the person who reads it. Pure.
+"""The words in which a failure is told to the person who reads it. Pure.
 
 A message names the provider as people know it, says what may be done if anything may, and never
-shows a status, an id or the provider's own text (that is the detail).
+shows a status, an id or the provider's own text, which is the detail.
 """
 
 from dataclasses import dataclass
@@ -12,6 +12,8 @@ from actors.law.parts.vendors import display_name
 
 @dataclass(frozen=True, slots=True)
 class FailureMessages:
+    """The messages of one failure."""
+
     ended: str  # the chat stops with it
     retrying: str  # shown while it is tried again
 
@@ -39,7 +41,7 @@ def failure(
     retry_after_seconds: float = 0.0,
     too_long: bool = False,
 ) -> ProviderFailure:
-    """A failure in our own words, or with a `message` of its own in both places."""
+    """Make a failure in our own words, or with one `message` for both places."""
     text = failure_messages(kind, provider, retryable=retryable, status=status)
     return ProviderFailure(
         kind,
@@ -55,7 +57,7 @@ def failure(
 
 
 def withheld_answer(provider: str | None, refusal: ProviderRefusal | None) -> ProviderFailure:
-    """The provider refused to show its answer."""
+    """Return the failure of a provider that refused to show its answer."""
     category = f" ({refusal.category})" if refusal and refusal.category else ""
     message = f"{subject(provider)} withheld the reply for policy reasons{category}."
     return failure(
@@ -67,7 +69,7 @@ def withheld_answer(provider: str | None, refusal: ProviderRefusal | None) -> Pr
 
 
 def silent_stream(provider: str | None) -> ProviderFailure:
-    """No delta came for as long as we are willing to wait."""
+    """Return the failure of a stream that sent nothing for as long as we are willing to wait."""
     return failure(FailureKind.STREAM_SILENCE_TIMEOUT, provider, retryable=True)
 
 

@@ -1,7 +1,8 @@
-"""Deltas to parts: one reducer for all providers. No clock: the caller says what time it is.
+"""The assembly of deltas into parts: one reducer for all providers.
 
-A part takes its place when it *ends*, so the order of an answer is the order of ends. Until then
-its pieces lie side by side and are joined once: a delta costs a look-up and an append.
+It reads no clock: the caller says what time it is. A part takes its place when it *ends*, so the
+order of an answer is the order of ends. Until then its pieces lie side by side and are joined once:
+a delta costs a look-up and an append.
 """
 
 from collections.abc import Mapping
@@ -46,7 +47,7 @@ from actors.law.parts.message import (
 
 @dataclass(frozen=True, slots=True)
 class ModelAnswer:
-    """All that a provider said to one prompt."""
+    """All that a model said to one prompt."""
 
     parts: tuple[Part, ...]
     reason: FinishReason
@@ -108,8 +109,10 @@ NO_SERVERS: Mapping[str, UUID] = MappingProxyType({})
 
 
 class Assembly:
-    """An answer in the making. One per attempt; used by one task. `servers`: whose the tools are,
-    by their names, that belong to a server."""
+    """An answer in the making. There is one for each attempt, used by one task.
+
+    `servers` maps the names of tools to the servers that they belong to.
+    """
 
     def __init__(self, servers: Mapping[str, UUID] = NO_SERVERS) -> None:
         self._servers = servers
@@ -120,7 +123,7 @@ class Assembly:
         self._finished: AnswerFinished | None = None
 
     def add(self, delta: Delta, now: datetime) -> Part | None:
-        """Take one delta in. Returns the part that it completed, if it did."""
+        """Take one delta in, and return the part that it completed, if any."""
         match delta:
             case TextDelta():
                 if (coming := self._blocks.get(delta.block)) is None:
@@ -151,16 +154,16 @@ class Assembly:
                 return self._ended(self._completed(delta, now))
 
     def began_at(self, block: str) -> datetime | None:
-        """When the thoughts began that are still coming in this block."""
+        """Return when the reasoning began that is still coming in this block."""
         coming = self._blocks.get(block)
         return coming.started_at if isinstance(coming, _Reasoning) else None
 
     def server_of(self, call: ToolInputStarted | ToolInputDelta | ToolCall) -> UUID | None:
-        """Whose tool is called, unless the provider runs it itself."""
+        """Return the server whose tool is called, unless the provider runs the tool itself."""
         return None if call.provider_executed else self._servers.get(call.name)
 
     def answer(self) -> ModelAnswer:
-        """What was said, all of it; only after `AnswerFinished`."""
+        """Return the whole answer. Call it after `AnswerFinished` only."""
         assert self._finished is not None, "an answer has an end"
         end = self._finished
         return ModelAnswer(
@@ -173,9 +176,9 @@ class Assembly:
         )
 
     def cut_short(self, now: datetime) -> tuple[Part, ...]:
-        """What was said so far, unfinished text and thoughts included.
+        """Return what was said so far, with unfinished text and reasoning.
 
-        Of calls whose arguments were still coming, those are kept that are whole JSON already.
+        Calls whose arguments were still coming are kept if the arguments are whole JSON already.
         """
         blocks = (block.part(now) for block in self._blocks.values())
         calls = (call.part(now) for call in self._inputs.values())
@@ -225,7 +228,8 @@ class Assembly:
         return part
 
     def _finish(self, delta: AnswerFinished, now: datetime) -> None:
-        """Blocks that the provider forgot to end take their places in the order they began."""
+        """Finish. Blocks that the provider forgot to end take their places in the order they
+        began."""
         for block in self._blocks.values():
             self._ended(block.part(now))
         self._blocks.clear()
@@ -238,7 +242,7 @@ def json_or_none(text: str) -> JsonText | None:
 
 
 def merge_usage(older: TokenUsage, newer: TokenUsage) -> TokenUsage:
-    """`newer`, and what only `older` knows."""
+    """Return `newer`, completed by what only `older` knows."""
     if newer == NO_USAGE:
         return older
 
@@ -256,7 +260,8 @@ def merge_usage(older: TokenUsage, newer: TokenUsage) -> TokenUsage:
 
 
 def _call(delta: ToolCall, server: UUID | None, now: datetime) -> ToolCallPart:
-    """Arguments that are not JSON are left out, so that the call can be refused, not run."""
+    """Return the part of a call. Arguments that are not JSON are left out, so that it is
+    refused."""
     args = json_or_none(delta.args) if delta.args.strip() else JsonText("{}")
     return ToolCallPart(
         delta.id,

@@ -1,6 +1,7 @@
-"""What arrives while a provider answers: changes to parts on their way. Pure data, never stored.
+"""The deltas that a provider's answer arrives in: changes to parts on their way. Pure, never
+stored.
 
-Rules that hold in every stream, whoever sends it:
+Rules that hold in every stream, whatever provider sends it:
 
 - A block is one part in the making. Its name is unique in the stream; blocks may interleave.
 - Text and reasoning begin with their first delta and end with an end of their own.
@@ -8,6 +9,9 @@ Rules that hold in every stream, whoever sends it:
   follows them, under the same id. A call that streams nothing is a `ToolCall` alone.
 - The last delta is `AnswerFinished` or `AnswerFailed`, exactly one of the two. A connection that
   ends without the provider's own end is an `AnswerFailed`.
+
+Of a failure, `message` is written for the person who reads it and never names a status; `detail` is
+the provider's own text, shortened and without secrets.
 """
 
 from dataclasses import dataclass
@@ -17,7 +21,7 @@ from actors.law.parts.message import NO_USAGE, JsonText, TokenUsage
 
 
 class FailureKind(Enum):
-    """Value: how the kind is written on the wire and in the store."""
+    """The kind of a failure. The value is how it is written on the wire and in the store."""
 
     GENERIC = "generic"
     OVERLOADED = "overloaded"
@@ -34,7 +38,7 @@ class FailureKind(Enum):
 
 @dataclass(frozen=True, slots=True)
 class ProviderFailure:
-    """One failed call. `retry_message` is what is said while it will be tried again."""
+    """One failed call of a provider. `retry_message` is shown while it will be tried again."""
 
     kind: FailureKind
     message: str
@@ -102,7 +106,7 @@ class ToolCall:
 
 @dataclass(frozen=True, slots=True)
 class ProviderToolResult:
-    """What a tool that the provider runs itself came to."""
+    """The result of a tool that the provider runs itself."""
 
     id: str
     name: str
@@ -146,7 +150,7 @@ class FinishReason(Enum):
 
 @dataclass(frozen=True, slots=True)
 class ProviderRefusal:
-    """Why a provider withheld its answer, as far as it says."""
+    """The reason why a provider withheld its answer, as far as it says."""
 
     category: str | None = None
     explanation: str | None = None

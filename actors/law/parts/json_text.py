@@ -1,7 +1,11 @@
-"""JSON that is kept as text: whether it is any. Pure.
+"""JSON that is kept as text: checks, parsing, and the private notes of providers. Pure.
 
-Strict, as the store and the providers are: NaN and Infinity are not JSON, nor is what nests deeper,
-or has longer numbers, than we are willing to read.
+The checks are strict, as the store and the providers are: NaN and Infinity are not JSON, nor is
+what nests deeper, or has longer numbers, than we are willing to read.
+
+A provider notes things on a part for its own later use. Each family of providers has a key of its
+own in that metadata, so that none reads the notes of another, and a chat that comes back to a
+provider finds them again.
 """
 
 import json
@@ -18,7 +22,7 @@ _ESCAPES = re.compile(
 
 
 def parsed(text: str | None) -> Any:
-    """The value, or ValueError."""
+    """Return the value, or raise ValueError."""
     if text is None:
         raise ValueError("nothing is not JSON")
     try:
@@ -43,8 +47,8 @@ def is_object(text: str | None) -> bool:
 
 
 def well_formed(text: str) -> str:
-    """`text` without surrogates that lack their partner, written out or escaped: they are no text
-    to anybody, and become U+FFFD."""
+    """Return the text with each surrogate that lacks its partner, written out or escaped, replaced
+    by U+FFFD: such a surrogate is no text."""
     if not text.isascii():
         text = text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
     if "\\ud" in text or "\\uD" in text:
@@ -67,7 +71,7 @@ ANTHROPIC = "anthropic"  # signature, redacted_data, citations, web_search
 
 
 def notes_of(metadata: JsonText | None, family: str) -> dict[str, object]:
-    """Empty if that family noted nothing, or nothing that can be read."""
+    """Return the notes of this family; empty if there are none, or none that can be read."""
     if not metadata:
         return {}
     try:

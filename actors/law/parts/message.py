@@ -1,7 +1,7 @@
 """The parts of a message, and what a step took in tokens and money. Pure data.
 
-A message is a role and an ordered tuple of parts. JSON that belongs to somebody else (arguments
-of a call, the result of a tool, a provider's private notes) is kept as the text it came as: it is
+A message is a role and an ordered tuple of parts. JSON that belongs to another party (arguments of
+a call, the result of a tool, a provider's private notes) is kept as the text it came as: it is
 handed back byte for byte, so that signatures hold and a provider's prompt cache is hit.
 """
 
@@ -23,7 +23,7 @@ class TextPart:
 
 @dataclass(frozen=True, slots=True)
 class ReasoningPart:
-    """What a model thought. Metadata may hold a signature that has to be replayed unchanged."""
+    """The reasoning of a model. Metadata may hold a signature that has to be replayed unchanged."""
 
     text: str
     created_at: datetime | None = None
@@ -33,7 +33,7 @@ class ReasoningPart:
 
 @dataclass(frozen=True, slots=True)
 class ToolCallPart:
-    """A model asks for a tool. `provider_executed`: the provider runs it itself, and answers."""
+    """A model's call of a tool. `provider_executed`: the provider runs it itself, and answers."""
 
     id: str
     name: str
@@ -61,7 +61,7 @@ class ToolResultPart:
 
 @dataclass(frozen=True, slots=True)
 class SourcePart:
-    """Where a provider's own search found something."""
+    """A place where a provider's own search found something."""
 
     id: str
     url: str
@@ -82,7 +82,7 @@ class FilePart:
 
 @dataclass(frozen=True, slots=True)
 class FileReferencePart:
-    """Lines of a file that a user pointed at."""
+    """Lines of a file that a user points at."""
 
     file_name: str
     start_line: int
@@ -112,14 +112,14 @@ class SkillPart:
 
 @dataclass(frozen=True, slots=True)
 class HookContextPart:
-    """What a lifecycle hook tells the model; never shown to the user."""
+    """Text of a lifecycle hook for the model; never shown to the user."""
 
     text: str
 
 
 @dataclass(frozen=True, slots=True)
 class HookNoticePart:
-    """What a lifecycle hook tells the user; never sent to the model."""
+    """Text of a lifecycle hook for the user; never sent to the model."""
 
     text: str
 
@@ -141,8 +141,11 @@ Part = (
 
 @dataclass(frozen=True, slots=True)
 class TokenUsage:
-    """None: it did not say. Input does not count what was read from or written to its cache;
-    output counts reasoning, as it is paid for."""
+    """The tokens that a step took. None: the provider did not say.
+
+    Input does not count what was read from or written to the provider's cache. Output counts
+    reasoning, as it is paid for.
+    """
 
     input_tokens: int | None = None
     output_tokens: int | None = None
@@ -157,7 +160,7 @@ NO_USAGE = TokenUsage()
 
 @dataclass(frozen=True, slots=True)
 class Cost:
-    """What a step cost, in millionths of a US dollar, and who says so. Unknown is None, never 0."""
+    """The cost of a step in millionths of a US dollar, and its source. Unknown is None, never 0."""
 
     micros: int | None
     source: str  # table: the bundled prices; override: an administrator's; unknown; cut short

@@ -1,8 +1,12 @@
-"""What a provider is asked, in words of no provider. Pure data.
+"""The prompt that a provider is asked, in the words of no provider. Pure data.
 
 A prompt is complete and well formed: every call of a local tool has its answer in the next
 `ToolResults`, ids are `[A-Za-z0-9_-]+`, arguments are JSON objects, files are there in base64. An
 adapter may therefore translate part by part and look at nothing else.
+
+The options are settings that only one family of providers understands. None, an empty tuple and an
+empty text mean that nothing is sent. JSON that is handed through unread is kept as text. An azure
+model uses the options of openai, a bedrock model those of anthropic.
 """
 
 from dataclasses import dataclass
@@ -23,14 +27,15 @@ OUTPUT_TOKENS_MAX = 32_000  # of one call, where the configuration of the model 
 
 @dataclass(frozen=True, slots=True)
 class UserInput:
-    """`FilePart.data` is always there."""
+    """Texts and files of users. `FilePart.data` is always there."""
 
     parts: tuple[TextPart | FilePart, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class AssistantOutput:
-    """Results are those of tools that the provider itself ran, each after its call."""
+    """The model's own output, and the results of tools that the provider itself ran, after their
+    calls."""
 
     parts: tuple[TextPart | ReasoningPart | ToolCallPart | ToolResultPart, ...]
 
@@ -65,7 +70,7 @@ class ToolDefinition:
 
 @dataclass(frozen=True, slots=True)
 class WebSearch:
-    """The provider's own search; no domains: all of them."""
+    """The provider's own search. No domains: all of them."""
 
     allowed_domains: tuple[str, ...] = ()
     blocked_domains: tuple[str, ...] = ()
@@ -85,7 +90,7 @@ ProviderTool = WebSearch | ComputerUse
 
 @dataclass(frozen=True, slots=True)
 class OnlyTool:
-    """The model has to call this tool."""
+    """The choice of one tool that the model has to call."""
 
     name: str
 
@@ -95,7 +100,8 @@ ToolChoice = Literal["auto", "none", "required"] | OnlyTool
 
 @dataclass(frozen=True, slots=True)
 class AnswerSchema:
-    """The answer is to be one JSON object of this schema; it comes as text, whoever sends it."""
+    """The schema of an answer that is to be one JSON object. It comes as text from every
+    provider."""
 
     name: str
     description: str
@@ -168,7 +174,7 @@ class OpenAICompatOptions:
 
 @dataclass(frozen=True, slots=True)
 class RoutedReasoning:
-    """How OpenRouter and Vercel are asked for reasoning."""
+    """The settings with which OpenRouter and Vercel are asked for reasoning."""
 
     enabled: bool | None = None
     exclude: bool | None = None
@@ -224,7 +230,7 @@ ProviderOptions = (
 
 @dataclass(frozen=True, slots=True)
 class CallSettings:
-    """How a model is called. None: not sent, the provider's default holds."""
+    """The settings of a model's call. None is not sent, and the provider's default holds."""
 
     max_output_tokens: int | None = OUTPUT_TOKENS_MAX  # None: no cap is sent, if that is allowed
     temperature: float | None = None
@@ -238,7 +244,8 @@ class CallSettings:
 
 @dataclass(frozen=True, slots=True)
 class Asker:
-    """Who asks, for a gateway that keeps accounts: the root chat, and the child if it is one."""
+    """The chat that asks, for a gateway that keeps accounts: the root chat, and the child if it is
+    one."""
 
     owner: UserId
     chat: ChatId

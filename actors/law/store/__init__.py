@@ -2,8 +2,8 @@
 
 An adapter for PostgreSQL and the store in memory of the tests fulfil the same contract.
 
-ports     the ledger, the leases, the reading of chats, the bus, and what they answer
-hints     the news of a commit
-needs     what a request has to know of a chat beside its columns
-patience  the retry of a store that is away for a moment
+ports  the ledger, the leases, the reading of chats, the bus, and what they answer
+hints  the news of a commit
+needs  what a request has to know of a chat beside its columns
+retry  the retry of a store that is away for a moment
 """

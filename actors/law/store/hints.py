@@ -1,6 +1,6 @@
 """News of a commit: ids and versions, never content. A hint may be lost, doubled or late. Pure.
 
-Whoever gets one reads again; whoever has seen a snapshot at least as new ignores it.
+A receiver reads again what the hint is about, unless it has seen a snapshot at least as new.
 """
 
 from collections.abc import Callable, Iterable
@@ -15,7 +15,7 @@ from actors.law.states import RUNNABLE, Status
 
 
 class Became(Enum):
-    """What is otherwise in a list of chats, beside the time of it."""
+    """The change that a list of chats shows, beside its time."""
 
     CREATED = "created"  # or taken out of the archive
     DELETED = "deleted"  # put into it
@@ -48,7 +48,7 @@ class ChatMoved:
 
 @dataclass(frozen=True, slots=True)
 class WorkWaits:
-    """The chat has work to do and nobody who does it: supervisors, look for work."""
+    """The chat has work to do and no process that does it: supervisors, look for work."""
 
     chat: ChatId
     snapshot_version: int
@@ -56,7 +56,7 @@ class WorkWaits:
 
 @dataclass(frozen=True, slots=True)
 class TitleChanged:
-    """The chat is called otherwise. No snapshot moves with a title: whoever shows it reads it."""
+    """The chat has another title. No snapshot moves with it: those who show the title read it."""
 
     chat: ChatId
     owner_id: UserId
@@ -64,8 +64,8 @@ class TitleChanged:
 
 @dataclass(frozen=True, slots=True)
 class SummaryChanged:
-    """What is said of the chat is another: of all of it, or of its latest turn. No snapshot moves
-    with that either."""
+    """The chat has another summary, of the whole or of its latest turn. No snapshot moves with
+    it."""
 
     chat: ChatId
     owner_id: UserId
@@ -78,7 +78,7 @@ class SummaryChanged:
 
 @dataclass(frozen=True, slots=True)
 class ContextChanged:
-    """What the chat knows of its workspace was pinned, or is not what stands there any more."""
+    """The chat's context of its workspace was pinned, or its files have changed since."""
 
     chat: ChatId
     owner_id: UserId
@@ -86,7 +86,7 @@ class ContextChanged:
 
 @dataclass(frozen=True, slots=True)
 class WorkspaceClosed:
-    """Nobody works there any more: it was stopped or removed. What runs in it is to end."""
+    """The workspace was stopped or removed. What runs in it is to end."""
 
     workspace: UUID
 
@@ -108,7 +108,7 @@ class CatalogueChanged:
 
 @dataclass(frozen=True, slots=True)
 class PersonChanged:
-    """A user is called otherwise, may do other things, or has lost a token."""
+    """A user has another name, other rights, or one token less."""
 
     user: UserId
 
@@ -128,7 +128,7 @@ Hint = (
 
 @dataclass(frozen=True, slots=True)
 class HintsLost:
-    """Hints may have been lost: whoever acts on them reads anew all that he follows."""
+    """Hints may have been lost: every receiver reads anew all that it follows."""
 
 
 News = Hint | HintsLost
@@ -137,7 +137,7 @@ News = Hint | HintsLost
 def hints_of_change(
     change: Change, *, holder_is_fresh: bool, by_holder: bool = False
 ) -> tuple[Hint, ...]:
-    """What is to be told once `change` has been committed."""
+    """Return the hints to tell once `change` has been committed."""
     became = became_of(change, by_holder=by_holder)
     moved = hints_of_chat(
         change.chat, holder_is_fresh=holder_is_fresh, by_holder=by_holder, became=became
@@ -147,7 +147,10 @@ def hints_of_change(
 
 
 def became_of(change: Change, *, by_holder: bool) -> Became | None:
-    """A step of a turn that goes on is no news in a list; what users do to a chat is."""
+    """Return what a list of chats shows of a change, or None.
+
+    A step of a turn that goes on is no news in a list. What users do to a chat is.
+    """
     before, after = change.before.chat, change.chat
     if after.snapshot_version == 1:
         return Became.CREATED
@@ -175,7 +178,7 @@ def hints_of_chat(
     by_holder: bool = False,
     became: Became | None = None,
 ) -> tuple[Hint, ...]:
-    """What is to be told of a chat that has been committed so."""
+    """Return the hints to tell of a chat that has been committed like this."""
     holder = chat.holder
     moved = ChatMoved(
         chat.id,

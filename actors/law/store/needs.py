@@ -1,6 +1,6 @@
-"""What a request has to know besides a chat's columns, its queue and its tail. Pure.
+"""The facts that a request needs beside a chat's columns, its queue and its tail. Pure.
 
-Those three are read for every request: whoever goes on from the answer builds on them.
+Those three are read for every request, because the next bundle builds on the answer.
 """
 
 from collections.abc import Callable, Sequence
@@ -17,6 +17,8 @@ from actors.law.parts.message import Part
 
 @dataclass(frozen=True, slots=True)
 class Needs:
+    """Facts to read for some requests."""
+
     edits: MessageId | None  # this message and all after it
     files: frozenset[FileId]  # whether these are there, and which are linked
 

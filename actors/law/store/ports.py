@@ -1,4 +1,9 @@
-"""The store as the actors see it: what they ask, in their own words. Adapters fulfil it."""
+"""The ports of the store, in the words of the actors. Adapters fulfil them.
+
+The bus never waits. A listener is called in the teller's task, so it does next to nothing: it hints
+at an actor, or sets an event. What it raises is written down and counted, and the teller never
+knows of it. Every listener hears `HintsLost`.
+"""
 
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager
@@ -16,13 +21,16 @@ from actors.law.store.hints import ChatMoved, Hint, News, Untold
 
 
 class StoreUnavailable(Exception):
-    """The store is away, busy, or has no room. Whatever it was asked is not at fault, so no chat is
-    stopped because of it, however long it lasts."""
+    """The store is away, busy, or has no room.
+
+    What it was asked is not at fault, so no chat is stopped because of it, however long it lasts.
+    """
 
 
 @dataclass(frozen=True, slots=True)
 class Applied:
-    """The bundle is committed. Ids: of `change.said`, and of the rows it queued, in order."""
+    """A bundle that is committed. The ids are those of `change.added`, and of the rows it
+    queued."""
 
     change: Change
     at: datetime  # the database's time of it
@@ -36,8 +44,11 @@ class Applied:
 
     @property
     def stored(self) -> StoredChat:
-        """What the store holds now, as far as the bundle knew of it: the next one can start here,
-        without reading, as long as no other snapshot comes between."""
+        """Return what the store holds now, as far as the bundle knew of it.
+
+        The next bundle can start from it without reading, as long as no other snapshot comes
+        between.
+        """
         after = self.change.after
         fresh = iter(self.queued_ids)
         queue = tuple(
@@ -59,7 +70,11 @@ class Applied:
 
 @dataclass(frozen=True, slots=True)
 class Fence:
-    """Compared inside the write's own transaction. `attempt`: only for writes of one attempt."""
+    """The facts that a worker's write must still find: the chat is its own, its work not obsolete.
+
+    They are compared inside the write's own transaction. `attempt` is for writes of one attempt
+    only.
+    """
 
     holder: Holder
     status: Status
@@ -70,7 +85,7 @@ class Fence:
 
 @dataclass(frozen=True, slots=True)
 class StaleFence:
-    """The fence no longer stands: nothing was written, and nothing is to be tried again."""
+    """A fence that no longer holds: nothing was written, and nothing is to be tried again."""
 
     fence: Fence
     found: Chat
@@ -80,7 +95,7 @@ class StaleFence:
 
 
 def fence_of(chat: Chat) -> Fence | None:
-    """The fence that stands for `chat` as it is now; none while nobody holds it."""
+    """Return the fence that holds for `chat` as it is now; None while no process holds the chat."""
     if chat.holder is None:
         return None
     return Fence(
@@ -93,6 +108,7 @@ def fence_of(chat: Chat) -> Fence | None:
 
 
 def fence_holds(fence: Fence, chat: Chat) -> bool:
+    """Return whether the chat is still as the fence says."""
     return (
         chat.holder == fence.holder
         and chat.status is fence.status
@@ -104,7 +120,10 @@ def fence_holds(fence: Fence, chat: Chat) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class Receipt:
-    """One of a user's requests, by the name that he gave it. A second one is `Repeated`."""
+    """The record that a user's request was served, by the key that the user gave it.
+
+    It is kept with what the request did. A second request with the key is `AlreadyServed`.
+    """
 
     user: UserId
     key: str
@@ -121,7 +140,7 @@ class Ledger(Protocol):
     async def create(
         self, request: CreateChat, then: Sequence[Request] = (), *, receipt: Receipt | None = None
     ) -> Applied | Refusal:
-        """A new chat, and at once what else is asked of it."""
+        """Create a chat, and apply at once what else is requested of it."""
 
     async def apply(
         self,
@@ -136,18 +155,22 @@ class Ledger(Protocol):
     async def commit(
         self, held: StoredChat, requests: Sequence[Request], *, fence: Fence
     ) -> Applied | Refusal | StaleFence:
-        """As `apply`, for whoever holds the chat and knows what is stored: one statement, shared
-        with whoever else commits at the moment. If `held` is not the newest, it is an `apply`."""
+        """Apply requests for the holder of a chat, who knows what is stored.
+
+        It is one statement, shared with the other commits of the moment. If `held` is not the
+        newest, it is an `apply`.
+        """
 
     async def archive_family(
         self, root: ChatId, *, archived: bool
     ) -> tuple[Applied, ...] | Refusal:
-        """A root and its children together, the root first; one refusal refuses all."""
+        """Archive a root and its children together, the root first. One refusal refuses all."""
 
 
 @dataclass(frozen=True, slots=True)
 class Beat:
-    """The lease of a worker on all its chats holds from `at`, by the database's clock, on."""
+    """The answer to a beat: the lease of a worker on all its chats holds from `at`, by the
+    database's clock."""
 
     at: datetime
     expired: bool  # it had run out before this beat: others may have taken chats meanwhile
@@ -156,8 +179,10 @@ class Beat:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AcquireLimits:
-    """How many chats may be taken: in all, and of those whose work begins, by kind. What is only
-    to be ended (interrupted, or waiting for a client) is not limited by kind."""
+    """The number of chats that may be taken: in all, and by kind of those whose work begins.
+
+    Chats that are only to be ended (interrupted, or waiting for a client) are not limited by kind.
+    """
 
     at_most: int
     roots: int
@@ -166,7 +191,7 @@ class AcquireLimits:
 
 @dataclass(frozen=True, slots=True)
 class UnreadableChat:
-    """Taken, so that nobody else takes it; but what is stored of it cannot be read."""
+    """A chat that was taken, so that no other process takes it, but cannot be read."""
 
     chat: ChatId
     runner: RunnerId
@@ -174,36 +199,38 @@ class UnreadableChat:
 
 
 class Leases(Protocol):
-    """Who is at work. One row per process, however many chats it holds."""
+    """The leases of the workers. There is one row per process, however many chats it holds."""
 
     async def beat(self, worker: WorkerId) -> Beat: ...
 
     async def leave(self, worker: WorkerId) -> None:
-        """The worker holds nothing any more, from now on."""
+        """Give up the lease: from now on the worker holds nothing."""
 
     async def sweep(self) -> int:
-        """Forget workers whose lease ran out long ago; how many."""
+        """Forget workers whose lease ran out long ago, and return how many."""
 
     async def acquire(
         self, worker: WorkerId, room: AcquireLimits, *, count_deaths: bool = True
     ) -> tuple[StoredChat | UnreadableChat, ...]:
-        """Take chats that wait for a process, each for a new runner, the most urgent first. Where
-        work is to begin, its attempt has been recorded; and if its holder's lease ran out in an
+        """Take chats that wait for a process, each for a new runner, the most urgent first.
+
+        Where work is to begin, its attempt has been recorded. If the holder's lease ran out in an
         attempt, a death has been counted, unless `count_deaths` is False. A worker without a lease
-        takes nothing."""
+        takes nothing.
+        """
 
     async def held(self, worker: WorkerId) -> tuple[ChatMoved, ...]:
-        """Where the chats stand that this worker holds."""
+        """Return the versions of the chats that this worker holds."""
 
 
-class ChatReader(Protocol):
-    """What holds. Each answer is one snapshot."""
+class StoredChats(Protocol):
+    """A port to what is stored. Each answer is one snapshot."""
 
     async def view(self, chat: ChatId) -> StoredChat | ChatNotFound:
-        """All that the law looks at; what a holder commits from."""
+        """Return all that the law looks at: what a holder commits from."""
 
     async def history(self, chat: ChatId) -> tuple[Message, ...]:
-        """Every message that is not deleted, hidden ones too, by id."""
+        """Return every message that is not deleted, hidden ones too, by id."""
 
 
 NewsListener = Callable[[News], None]

@@ -1,7 +1,7 @@
-"""A store that is away for a moment is asked again: work that is done is not thrown away.
+"""The retry of a store that is away for a moment: work that is done is not thrown away.
 
-Only what may be asked twice is asked so: reading, and writes behind a fence. A write that went
-through although its answer was lost finds its fence fallen the second time, and nothing is doubled.
+Only what may be asked twice is retried: reading, and writes behind a fence. A write that went
+through although its answer was lost finds a stale fence the second time, and nothing is doubled.
 """
 
 from collections.abc import Awaitable, Callable
@@ -22,8 +22,10 @@ T = TypeVar("T")
 
 
 async def retry_store(chat: ChatId, what: str, ask: Callable[[], Awaitable[T]]) -> T:
-    """What `ask` answers, at last; or the error of the last try. A failed assertion is no error of
-    the store and comes out at once."""
+    """Return what `ask` answers in the end, or raise the error of the last try.
+
+    A failed assertion is no error of the store and is raised at once.
+    """
     for attempt in range(1, TRIES_MAX):
         try:
             return await ask()

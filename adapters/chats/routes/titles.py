@@ -5,7 +5,7 @@ from collections.abc import Awaitable, Callable, Sequence
 from actors.law.chat import ChatError
 from actors.law.parts.deltas import FailureKind
 from actors.law.refusals import ChatNotFound
-from actors.law.store.ports import ChatReader
+from actors.law.store.ports import StoredChats
 from actors.upkeep.title_jobs import NoTitle, title_for
 from actors.upkeep.title_wording import later_title_prompt
 from adapters.access.admission import Admission, VisibleChat
@@ -25,7 +25,7 @@ class Titles:
     def __init__(
         self,
         admission: Admission,
-        reading: ChatReader,
+        reading: StoredChats,
         shelf: OverviewStore,
         *,
         catalogue: Catalogue,
