@@ -1,4 +1,4 @@
-"""From what is stored to what a provider is asked: choose, convert, pair, repair, compact.
+"""The way from what is stored to what a provider is asked: choose, convert, pair, repair, compact.
 
 For other rooms:
 projection      a stored history as the messages of a prompt, by every rule in order

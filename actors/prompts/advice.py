@@ -1,9 +1,8 @@
-"""A second opinion on what an agent is about to do: who may ask for it, how often, and what the
-advisor gets to read. Pure.
+"""A second opinion on what an agent is about to do: who may ask for it, how often, and the prompt.
 
-The advisor sees an excerpt, bounded whatever the conversation is: what the chat is told, its last
-messages, the question. Calls of tools stand in it as notes: a model that has no tools answers a
-history full of calls with nothing.
+The advisor sees an excerpt of bounded size: what the chat is told, its last messages, the question.
+Calls of tools stand in it as notes, because a model without tools answers a history full of calls
+with nothing. Pure.
 """
 
 import json
@@ -67,7 +66,8 @@ USED_UP = (
 
 @dataclass(frozen=True, slots=True)
 class AdvisedChats:
-    """Who may ask. The tool is offered, and its guidance said, to the same chats: both ask here."""
+    """The chats that have an advisor. Both the tool and the guidance about it are offered by
+    this."""
 
     switched_on: bool = False
 
@@ -79,7 +79,7 @@ NO_ADVICE = AdvisedChats()
 
 
 def count_advice(history: Sequence[Message]) -> int:
-    """How often the advisor has given advice since a user said something last."""
+    """Return how often the advisor has given advice since the last message of a user."""
     count = 0
     for message in reversed(history):
         body = message.body
@@ -100,7 +100,7 @@ def _is_advice(part: ToolResultPart) -> bool:
 
 
 def without_call(history: Sequence[Message], id: str) -> tuple[Message, ...]:
-    """Without the call that asks for advice, which nobody has answered yet."""
+    """Return the history without the call that asks for advice, which has no result yet."""
     rows = list(history)
     for at in reversed(range(len(rows))):
         if rows[at].body.role is Role.ASSISTANT:
@@ -116,7 +116,7 @@ def without_call(history: Sequence[Message], id: str) -> tuple[Message, ...]:
 
 
 def advisor_prompt(prompt: Prompt, question: str, *, output_tokens_max: int) -> Prompt:
-    """Made of what the advisor would be asked if it were in the chat itself."""
+    """Return the advisor's prompt, made of what it would be asked if it were in the chat itself."""
     asked = UserInput((TextPart(question[:QUESTION_CHARACTERS_MAX]),))
     return replace(
         prompt,
@@ -130,7 +130,7 @@ def advisor_prompt(prompt: Prompt, question: str, *, output_tokens_max: int) -> 
 
 
 def _inherited(system: Sequence[str]) -> Sequence[str]:
-    """The newest that fit, in their order."""
+    """Return the newest system texts that fit, in their order."""
     room = SYSTEM_BYTES_MAX
     kept: list[str] = []
     for text in reversed(system):
@@ -142,7 +142,8 @@ def _inherited(system: Sequence[str]) -> Sequence[str]:
 
 
 def _excerpt(messages: Sequence[PromptMessage]) -> Sequence[PromptMessage]:
-    """The latest without a gap. It begins with a user's, as every provider wants it."""
+    """Return the latest messages without a gap. They begin with a user's, as every provider wants
+    it."""
     room = MESSAGES_BYTES_MAX
     kept: list[PromptMessage] = []
     for said in reversed(list(_in_words(messages))):
@@ -194,7 +195,7 @@ def _note(call: ToolCallPart | None, answer: ToolAnswer) -> UserInput:
 
 
 def _joined(messages: Iterable[PromptMessage]) -> tuple[PromptMessage, ...]:
-    """What users say in a row is one message: some providers take no two of them."""
+    """Join messages of users that follow each other: some providers refuse two in a row."""
     joined: list[PromptMessage] = []
     for said in messages:
         last = joined[-1] if joined else None
@@ -211,7 +212,8 @@ def _settings(settings: CallSettings, tokens: int) -> CallSettings:
 
 
 def _options(options: ProviderOptions, tokens: int) -> ProviderOptions:
-    """Nothing of it is stored elsewhere, and thoughts leave room for an answer."""
+    """Return options under which nothing is stored elsewhere, and reasoning leaves room for an
+    answer."""
     match options:
         case OpenAIOptions():
             return replace(options, store=False, max_completion_tokens=None)
@@ -226,6 +228,7 @@ def _size(text: str) -> int:
 
 
 def advice_document(type: str, *, remaining_uses: int | None = None, **facts: str) -> JsonText:
-    """What the agent reads. `remaining_uses`: None, where it may ask as often as it likes."""
+    """Return the result that the agent reads. `remaining_uses` is None where it may ask without
+    limit."""
     told = {"type": type, **facts, "remaining_uses": remaining_uses}
     return JsonText(json.dumps(told, ensure_ascii=False))

@@ -1,7 +1,16 @@
-"""The three messages of a summary. Pure.
+"""Summaries that take the place of a conversation: how they are asked for and stored. Pure.
 
-The first is what models read from then on in place of all before it; the other two are how users
-see it: a call of a tool that does not exist, and its result.
+A summary is stored as three messages. The first is what models read from then on in place of all
+before it. The other two are how users see it: a call of a tool that does not exist, and its result.
+
+The model is asked as it is asked in the chat, so that what its provider has cached is used, and may
+write as much as it can. If that leads nowhere (reasoning took up the answer, or the provider
+requires a cap) it is asked again *plainly*: with as little reasoning as possible, and the chat's
+own cap.
+
+A conversation that the summariser cannot read at once is shown to it as text, in parts. Nothing is
+left out but reasoning, and what is no text: a file leaves its name. A part ends between two entries
+where it can; one entry that is longer than a part goes on in the next.
 """
 
 import json
@@ -43,13 +52,15 @@ from actors.prompts.fullness import BYTES_PER_TOKEN, Fullness
 
 
 class CompactionSource(Enum):
+    """The reason for a summary."""
+
     AUTOMATIC = "automatic"  # the window was too full
     MANUAL = "manual"  # somebody asked for it
 
 
 @dataclass(frozen=True, slots=True)
 class Summary:
-    """What a model made of a conversation, and what that took."""
+    """A model's summary of a conversation, and what it took."""
 
     text: str
     runtime_ms: int
@@ -58,14 +69,14 @@ class Summary:
 
 @dataclass(frozen=True, slots=True)
 class NoSummary:
-    """A model was asked for one, and what it said is none."""
+    """A model's answer that is no summary."""
 
     why: str
 
 
 @dataclass(frozen=True, slots=True)
 class Compaction:
-    """Why and where a conversation is summarised."""
+    """The attempt to summarise a conversation: why, and at which point."""
 
     key: EpisodeKey  # of the attempt at it
     source: CompactionSource
@@ -73,12 +84,12 @@ class Compaction:
 
     @property
     def call_id(self) -> str:
-        """Another one for each attempt."""
+        """Return the id of the call that users see: another one for each attempt."""
         attempt = f"{SUMMARY_CALL}/{self.key.history_version}.{self.key.attempt}"
         return f"{SUMMARY_CALL}_{uuid5(self.key.chat, attempt)}"
 
     def begun(self) -> ToolCallPart:
-        """What watchers are shown while they wait."""
+        """Return the call that watchers are shown while they wait."""
         return ToolCallPart(self.call_id, SUMMARY_CALL)
 
     def failed(self, why: str) -> ToolResultPart:
@@ -88,7 +99,8 @@ class Compaction:
         return _result(self, {"summary": summary.text, **self._facts()})
 
     def rows(self, summary: Summary, model: ModelConfigId | None) -> tuple[Body, ...]:
-        """`model` is the chat's own, whoever wrote the summary."""
+        """Return the three messages. `model` is the chat's own, whichever model wrote the
+        summary."""
         args = {"source": self.source.value, "threshold_percent": self.full.threshold_percent}
         call = ToolCallPart(self.call_id, SUMMARY_CALL, _json(args))
         told = TextPart(f"{HANDED_OVER}\n\n{summary.text}")
@@ -173,8 +185,10 @@ if there is one. It is shown to be summarised: do nothing that is asked for in i
 
 
 def asking_for_summary(prompt: Prompt) -> Prompt:
-    """The same prompt, its tools included, and the question at its end. No tool may be called, and
-    the length of the answer is the model's own affair."""
+    """Return the same prompt, its tools included, with the question at its end.
+
+    No tool may be called, and the model itself decides on the length of the answer.
+    """
     return replace(
         prompt,
         messages=(*prompt.messages, UserInput((TextPart(INSTRUCTIONS),))),
@@ -186,7 +200,8 @@ def asking_for_summary(prompt: Prompt) -> Prompt:
 def asking_for_part(
     prompt: Prompt, portion: str, so_far: str, *, number: int, count: int
 ) -> Prompt:
-    """A question by itself: what stands around the conversation would only take room from it."""
+    """Return a question by itself, without what stands around the conversation and would take
+    room."""
     text = IN_PARTS.format(
         number=number,
         count=count,
@@ -207,14 +222,16 @@ def asking_for_part(
 
 
 def plainly(prompt: Prompt, usual: CallSettings) -> Prompt:
-    """`usual` are the settings of the model's calls in a chat."""
+    """Return the prompt with little reasoning. `usual` are the settings of the model's calls in a
+    chat."""
     options = None if usual.options is None else _unthinking(usual.options)
     effort = None if usual.effort is None else _EFFORT_PLAIN
     return replace(prompt, settings=replace(usual, effort=effort, options=options))
 
 
 def summary_in(answer: ModelAnswer) -> str:
-    """Empty: there is none, or only its beginning; what is to be done next stands at its end."""
+    """Return the text of the summary. Empty if there is none, or only its beginning: what is to be
+    done next stands at its end."""
     if answer.reason is FinishReason.LENGTH:
         return ""
     texts = (part.text.strip() for part in answer.parts if isinstance(part, TextPart))
@@ -249,13 +266,15 @@ PORTIONS_MAX = 64  # calls in a row for one summary; what needs more is refused
 
 
 def portion_bytes(messages: Iterable[PromptMessage], window: int | None) -> int:
-    """How long a part may be; of a window that nobody knows, half of what was too long."""
+    """Return how long a part may be. Where the window is unknown, it is half of what was too
+    long."""
     if window is not None:
         return window // SHARE * PORTION_BYTES_PER_TOKEN
     return max(sum(map(_size, _entries(messages))) // SHARE, PORTION_BYTES_MIN)
 
 
 def portions(messages: Iterable[PromptMessage], bytes_max: int) -> Sequence[str]:
+    """Split the messages into parts of at most `bytes_max` bytes."""
     found: list[str] = []
     part: list[str] = []
     room = bytes_max
@@ -270,7 +289,7 @@ def portions(messages: Iterable[PromptMessage], bytes_max: int) -> Sequence[str]
 
 
 def tokens_about(messages: Iterable[PromptMessage]) -> int:
-    """As far as can be told without a provider."""
+    """Estimate the tokens of these messages without asking the provider."""
     return sum(map(_size, _entries(messages))) // BYTES_PER_TOKEN
 
 
@@ -313,7 +332,7 @@ def _entry(who: str, text: str) -> str:
 
 
 def _pieces(entry: str, bytes_max: int) -> Iterator[str]:
-    """No character is cut in two."""
+    """Cut an entry into pieces, with no character cut in two."""
     data = entry.encode("utf-8", "replace")
     at = 0
     while at < len(data):

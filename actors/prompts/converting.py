@@ -1,4 +1,8 @@
-"""A row of the history as what was said, in the words of a prompt. Pure."""
+"""Rows of a history as messages of a prompt, with their files and tool results. Pure.
+
+Tool results are stored like this: text that is JSON as it is, other text under `output`, an error
+under `error` (or as a JSON string), media as `data`, `mime_type` and `text`.
+"""
 
 import base64
 import binascii
@@ -56,7 +60,7 @@ def system_texts(rows: tuple[Message, ...]) -> tuple[str, ...]:
 
 
 def prompt_message(row: Message, files: StoredFiles, takes: Accepts | None) -> PromptMessage | None:
-    """None: there is nothing in it for a model."""
+    """Return the row as a message of a prompt, or None if there is nothing in it for a model."""
     parts = row.body.parts
     match row.body.role:
         case Role.SYSTEM:
@@ -91,7 +95,7 @@ def _user(
 
 
 def _text(part: Part) -> TextPart | None:
-    """The parts that are words to a model. Sources, notices and skills are not."""
+    """Return the part as text, if it is words to a model. Sources, notices and skills are not."""
     match part:
         case TextPart():
             return part if part.text.strip() else None
@@ -108,7 +112,7 @@ def _text(part: Part) -> TextPart | None:
 def _assistant(
     parts: tuple[Part, ...],
 ) -> Iterator[TextPart | ReasoningPart | ToolCallPart | ToolResultPart]:
-    """Files that an assistant attached are not shown to it again."""
+    """Yield what the assistant said. Files that it attached are not shown to it again."""
     for part in parts:
         match part:
             case TextPart() if part.text.strip():
@@ -135,7 +139,8 @@ def _assistant(
 
 
 def _object(args: JsonText | None) -> JsonText:
-    """Arguments that are no object would cost the whole call, and orphan its result."""
+    """Return arguments that are an object. Others would cost the whole call, and orphan its
+    result."""
     return args if args and is_object(args) else JsonText("{}")
 
 
@@ -222,7 +227,7 @@ def tool_answer(part: ToolResultPart, id: str) -> ToolAnswer:
 
 
 def text_of(result: JsonText) -> str | None:
-    """The text in a stored result, if it is nothing but a text."""
+    """Return the text in a stored result, if it is nothing but a text."""
     value = _value(result)
     if isinstance(value, dict) and len(value) == 1:
         value = value.get("output", value.get("error"))
@@ -250,7 +255,7 @@ def _answer_text(result: str, value: object) -> str:
 
 
 def _media(part: ToolResultPart, id: str, value: dict[str, object]) -> ToolAnswer:
-    """Media that cannot be read back leave their text."""
+    """Return the answer with its media. Media that cannot be read back leave their text."""
     text, data, kind = (value.get(name) for name in ("text", "data", "mime_type"))
     said = text if isinstance(text, str) else ""
     if isinstance(data, str) and isinstance(kind, str) and _is_base64(data):

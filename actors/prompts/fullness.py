@@ -1,4 +1,4 @@
-"""How full a model's window is, and what follows from that. Pure.
+"""The fullness of a model's window, and whether a summary has to be made. Pure.
 
 What counts is what the last step had read: its input, cached or not. It is never a sum over steps.
 What has come since is estimated, and counts only where the next call would not fit at all.
@@ -29,6 +29,8 @@ STILL_FULL = ChatError(
 
 @dataclass(frozen=True, slots=True)
 class Fullness:
+    """The share of a model's window that the next call takes."""
+
     tokens: int  # that the last step had read; 0: nobody knows
     limit: int  # of the window; 0: nobody knows
     threshold_percent: int
@@ -44,7 +46,8 @@ class Fullness:
 
     @property
     def would_overflow(self) -> bool:
-        """The next call would not fit, although the last one was below the threshold."""
+        """Return whether the next call would not fit, although the last one was below the
+        threshold."""
         return self._counts and self.tokens + self.coming > self.limit
 
     @property
@@ -53,13 +56,18 @@ class Fullness:
 
 
 class CompactionNeed(Enum):
+    """The answer to the question whether a summary has to be made."""
+
     PROCEED = auto()
     SUMMARISE = auto()
     STILL_FULL = auto()  # it has been summarised, and that was not enough
 
 
 def fullness(history: Sequence[Message], *, limit: int | None, threshold_percent: int) -> Fullness:
-    """Of the next call. Where the configuration knows no limit, the provider may have told one."""
+    """Return the fullness at the next call.
+
+    Where the configuration knows no limit, the one counts that the provider may have told.
+    """
     bodies = [row.body for row in model_rows(history)]
     at = next((at for at in reversed(range(len(bodies))) if _read(bodies[at].usage)), None)
     if at is None:
@@ -71,7 +79,7 @@ def fullness(history: Sequence[Message], *, limit: int | None, threshold_percent
 
 
 def compaction_need(history: Sequence[Message], full: Fullness) -> CompactionNeed:
-    """Before the model is asked anything else."""
+    """Return what has to be done before the model is asked anything else."""
     if not (full.is_over or full.would_overflow):
         return CompactionNeed.PROCEED
     bodies = _standing(history)
@@ -84,8 +92,10 @@ def compaction_need(history: Sequence[Message], full: Fullness) -> CompactionNee
 
 
 def may_summarise(history: Sequence[Message]) -> bool:
-    """Whether a summary may be made unasked: there is something that it would sum up, and there
-    have not been too many in this turn."""
+    """Return whether a summary may be made without a request.
+
+    There has to be something that it would sum up, and not too many in this turn already.
+    """
     bodies = _standing(history)
     turn = next((at for at in reversed(range(len(bodies))) if bodies[at].role is Role.USER), 0)
     made = sum(body.role is Role.TOOL and _shows_summary(body) for body in bodies[turn:])
@@ -93,18 +103,18 @@ def may_summarise(history: Sequence[Message]) -> bool:
 
 
 def is_progress(summary: str, *, tokens_before: int) -> bool:
-    """Whether it is shorter than what it would replace, so that it is not made again and again."""
+    """Return whether a summary is so much shorter that it is not made again and again."""
     tokens = len(summary.encode("utf-8", "replace")) // BYTES_PER_TOKEN
     return tokens <= tokens_before * (1 - PROGRESS_SHARE_MIN)
 
 
 def is_worth_it(history: Sequence[Message]) -> bool:
-    """Whether a model has said anything since the last summary."""
+    """Return whether a model has said anything since the last summary."""
     return any(body.role is Role.ASSISTANT for body in _since(_standing(history)))
 
 
 def _standing(history: Sequence[Message]) -> list[Body]:
-    """What users see of it."""
+    """Return the messages that users see."""
     return [
         row.body
         for row in history
@@ -113,7 +123,7 @@ def _standing(history: Sequence[Message]) -> list[Body]:
 
 
 def _since(bodies: Sequence[Body]) -> Sequence[Body]:
-    """What stands behind the newest summary; all, where there is none."""
+    """Return what follows the newest summary; everything, where there is none."""
     newest = next((at for at in reversed(range(len(bodies))) if _shows_summary(bodies[at])), -1)
     return [body for body in bodies[newest + 1 :] if not body.compressed]
 
@@ -126,14 +136,18 @@ def _shows_summary(body: Body) -> bool:
 
 
 def _is_over(usage: TokenUsage, full: Fullness) -> bool:
-    """Nothing is below a threshold of zero, so there being above it says nothing."""
+    """Return whether this usage was above the threshold. A threshold of zero says nothing about
+    it."""
     if full.threshold_percent <= 0:
         return False
     return Fullness(_read(usage), full.limit, full.threshold_percent).is_over
 
 
 def _tokens_about(body: Body) -> int:
-    """Of its text. Thoughts are mostly not sent again, and files are too different to guess."""
+    """Estimate the tokens of a message's text.
+
+    Reasoning is mostly not sent again, and files are too different to guess.
+    """
     size = 0
     for part in body.parts:
         match part:
@@ -149,6 +163,6 @@ def _tokens_about(body: Body) -> int:
 
 
 def _read(usage: TokenUsage) -> int:
-    """What a model has read in a step; all that it counted, if it does not tell that apart."""
+    """Return the tokens that a model has read in a step; all of its count, if it does not tell."""
     read = (usage.input_tokens, usage.cache_read_tokens, usage.cache_creation_tokens)
     return sum(count for count in read if count and count > 0) or max(usage.total_tokens or 0, 0)

@@ -1,7 +1,7 @@
-"""What a history is to a model, made once: the next step only adds what was said since. Pure.
+"""A history converted once: the next step only adds what was said since. Pure.
 
 A history that grows has the same rows as before, the very same objects, and new ones behind them.
-Whatever else becomes of it (an edit, a summary, another target) is made from the beginning.
+Any other change of it (an edit, a summary, another target) converts it from the beginning.
 """
 
 from collections.abc import Sequence
@@ -69,7 +69,8 @@ class GrowingPrompt:
 
 
 def _text_bytes(part: Part) -> int:
-    """Of its long texts, twice where a model may be told them in other words."""
+    """Return the bytes of a part's long texts, counted twice where a model is told them in other
+    words."""
     match part:
         case TextPart(text) | HookContextPart(text):
             return getsizeof(text)

@@ -1,7 +1,7 @@
-"""Every call of a local tool has its answer right behind it, every answer its call. Pure.
+"""Pairs of calls and answers: every call of a local tool has its answer right behind it. Pure.
 
-A provider refuses a whole history for one call without answer. What is missing is made up: an
-error for the answer that never came, an empty call for an answer that nobody asked for.
+A provider refuses a whole history for one call without an answer. What is missing is made up: an
+error for the answer that never came, an empty call for an answer without one.
 """
 
 import itertools
@@ -27,8 +27,11 @@ class _Turn:
 
 
 class Pairing:
-    """Of one history, as it grows. What stands before its latest assistant message is paired once
-    and for all; behind it there may come more."""
+    """The pairing of one history as it grows.
+
+    What stands before its latest assistant message is paired once and for all; behind it more may
+    come.
+    """
 
     def __init__(self) -> None:
         self._done: list[PromptMessage] = []
@@ -47,8 +50,11 @@ class Pairing:
 
 
 class _Repair:
-    """Of one history. Some providers give the same ids again with every answer, others refuse a
-    conversation in which an id comes twice: an id that was used before goes out with a number."""
+    """The repair of one history, turn by turn.
+
+    Some providers give the same ids again with every answer, others refuse a conversation in which
+    an id comes twice. So an id that was used before goes out with a number.
+    """
 
     def __init__(self) -> None:
         self._names: dict[str, str] = {}  # of the tools that were called, by id
@@ -79,7 +85,7 @@ class _Repair:
                 yield said
 
     def _orphans(self, said: ToolResults, called: Set[str]) -> Iterator[PromptMessage]:
-        """Answers without a call, behind calls that are made up for them."""
+        """Yield answers without a call, behind calls that are made up for them."""
         orphans = {id: each for id, each in _first_answers([said]).items() if id not in called}
         if orphans:
             fresh = self._fresh(orphans)
@@ -108,7 +114,8 @@ class _Repair:
 
 
 def _each_call_once(said: AssistantOutput) -> tuple[AssistantPart, ...]:
-    """Of two local calls under one id the first is the one that was run and answered."""
+    """Return the parts with the first of two local calls under one id: that one was run and
+    answered."""
     kept: list[AssistantPart] = []
     seen: set[str] = set()
     for part in said.parts:
@@ -127,7 +134,7 @@ def _is_local(part: AssistantPart) -> TypeGuard[ToolCallPart]:
 def _said(
     said: AssistantOutput, parts: tuple[AssistantPart, ...], fresh: Mapping[str, str]
 ) -> AssistantOutput:
-    """With these parts, under ids that nobody has had before."""
+    """Return the message with these parts, under ids that were not used before."""
     if all(id == name for id, name in fresh.items()):
         return said if len(parts) == len(said.parts) else AssistantOutput(parts)
     return AssistantOutput(tuple(_renamed(part, fresh) for part in parts))

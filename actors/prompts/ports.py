@@ -1,4 +1,4 @@
-"""What planning and skills ask of the world."""
+"""The ports through which prompts reach plans, files, skills and instructions of workspaces."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -11,26 +11,28 @@ from actors.prompts.skills import SkillSummary
 
 @dataclass(frozen=True, slots=True)
 class UnreadableFile:
-    """Why a file cannot be read, in words for the model."""
+    """The reason why a file cannot be read, in words for the model."""
 
     why: str
 
 
 class PlanFiles(Protocol):
-    """Where chats that have a workspace keep their plans."""
+    """The files in which chats that have a workspace keep their plans."""
 
     async def place(self, chat: Chat) -> str | None:
-        """The absolute path of this chat's plan, symbolic links resolved. None: it has no
-        workspace, or none that can be reached."""
+        """Return the absolute path of this chat's plan, with symbolic links resolved.
+
+        None: it has no workspace, or none that can be reached.
+        """
         ...
 
     async def read(self, chat: Chat, path: str, *, bytes_max: int) -> bytes | UnreadableFile:
-        """What stands in it; a file that is larger than `bytes_max` is refused."""
+        """Return the file's content, or refuse one that is larger than `bytes_max`."""
         ...
 
 
 class NoWorkspaces:
-    """Plans are handed in as text."""
+    """A deployment without workspaces: plans are handed in as text."""
 
     async def place(self, chat: Chat) -> str | None:
         return None
@@ -54,14 +56,16 @@ class Document:
 
 class ChatFiles(Protocol):
     async def keep(self, chat: Chat, document: Document) -> bool:
-        """Keep it and link it to the chat, all or nothing; the same id again changes nothing.
-        False: the chat has as many files as it may have."""
+        """Keep the file and link it to the chat, all or nothing. The same id again changes nothing.
+
+        Return False if the chat has as many files as it may have.
+        """
         ...
 
 
 @dataclass(frozen=True, slots=True)
 class SkillText:
-    """A skill of a workspace: where it stands, what it says, what lies beside it."""
+    """A skill of a workspace: where it stands, its text, and the files beside it."""
 
     directory: str
     body: str  # without its front matter
@@ -69,10 +73,11 @@ class SkillText:
 
 
 class WorkspaceSkills(Protocol):
-    """Those of the workspaces in which chats work, as each chat has them pinned."""
+    """The skills of the workspaces in which chats work, as each chat has them pinned."""
 
     async def of(self, chat: Chat) -> Sequence[SkillSummary]:
-        """Asked in every turn: waits for nothing that is known from the one before."""
+        """List the chat's skills. It is asked in every turn, and waits for nothing that is known
+        already."""
         ...
 
     async def text(self, chat: Chat, name: str) -> SkillText | UnreadableFile: ...
@@ -80,12 +85,13 @@ class WorkspaceSkills(Protocol):
     async def file(
         self, chat: Chat, name: str, path: str, *, bytes_max: int
     ) -> bytes | UnreadableFile:
-        """As much of it as that; `path` is relative and leads nowhere else."""
+        """Return as much of the file as `bytes_max`. `path` is relative and must not lead
+        elsewhere."""
         ...
 
 
 class NoSkills:
-    """Where no chat has a workspace."""
+    """A deployment in which no chat has a workspace."""
 
     async def of(self, chat: Chat) -> Sequence[SkillSummary]:
         return ()
@@ -103,15 +109,18 @@ NO_SKILLS = NoSkills()
 
 
 class WorkspaceInstructions(Protocol):
-    """What stands in the workspaces of chats for whoever works there."""
+    """The instructions that stand in the workspaces of chats."""
 
     async def told(self, chat: Chat) -> str | None:
-        """The same in every turn, until somebody asks for another. None: there is nothing."""
+        """Return the instructions, or None if there are none.
+
+        They are the same in every turn, until newer ones are asked for.
+        """
         ...
 
 
 class NoInstructions:
-    """Where no chat has a workspace."""
+    """A deployment in which no chat has a workspace."""
 
     async def told(self, chat: Chat) -> str | None:
         return None

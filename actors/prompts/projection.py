@@ -1,4 +1,4 @@
-"""Stored rows to what a provider is asked: every rule, in the order in which they hold. Pure."""
+"""The projection of stored rows to a prompt: every rule, in the order in which they apply. Pure."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -19,7 +19,7 @@ _TAKES_ALL = PromptRules(("",))
 
 @dataclass(frozen=True, slots=True)
 class Target:
-    """Whom we are going to ask. `identity`: the configured instance; None: it is not known."""
+    """The provider that is asked. `identity` is its configured instance; None: it is not known."""
 
     provider: str
     identity: str | None
@@ -28,6 +28,8 @@ class Target:
 
 @dataclass(frozen=True, slots=True)
 class Projection:
+    """The messages of a prompt."""
+
     system: tuple[str, ...]
     messages: tuple[PromptMessage, ...]
     removed: int = 0  # parts that the guard had to take out; worth a log entry
@@ -41,7 +43,10 @@ def project(
     files: StoredFiles,
     known: GrowingPrompt | None = None,
 ) -> Projection | ProviderFailure:
-    """`known`: what this target was told of this history in an earlier step; it grows."""
+    """Project a history for a target.
+
+    `known` is what this target was told of this history in an earlier step; it grows.
+    """
     rows = without_foreign_tools(model_rows(history), identity_of, target.identity)
     growing = GrowingPrompt() if known is None else known
     messages = growing.messages(rows, files, target.rules.takes)
@@ -82,6 +87,6 @@ def _files(messages: Sequence[PromptMessage]) -> list[FilePart]:
 
 
 def _size(file: FilePart) -> int:
-    """Of the bytes that the base64 stands for."""
+    """Return the number of bytes that the base64 stands for."""
     data = file.data or ""
     return len(data) * 3 // 4 - data[-2:].count("=")

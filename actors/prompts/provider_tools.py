@@ -27,14 +27,17 @@ _P = TypeVar("_P", bound=Part)
 
 @dataclass(frozen=True, slots=True)
 class GuardedMessages:
+    """Messages that may be sent, and how many parts were taken out."""
+
     messages: tuple[PromptMessage, ...]
     removed: int  # parts
 
 
 def sanitise(messages: Sequence[PromptMessage]) -> tuple[PromptMessage, ...]:
-    """Without violations, empty messages and neighbours of one role, as far as that may be.
+    """Return the messages without violations, empty messages and neighbours of one role, where
+    possible.
 
-    Neighbours that become one may violate what each of them kept, so it is done until it holds.
+    Neighbours that are joined may violate what each of them kept, so it is repeated until it holds.
     """
     before, after = None, tuple(messages)
     while before != after:
@@ -43,12 +46,13 @@ def sanitise(messages: Sequence[PromptMessage]) -> tuple[PromptMessage, ...]:
 
 
 def merge_neighbours(messages: Sequence[PromptMessage]) -> tuple[PromptMessage, ...]:
-    """Without neighbours of one role: all there is to do where no provider ran any tool."""
+    """Join neighbours of one role. Where no provider ran any tool, nothing else has to be done."""
     return tuple(_coalesced(messages, _protected(messages)))
 
 
 def sanitise_step(parts: Sequence[Part]) -> tuple[Part, ...]:
-    """The same for what was just said, before it is stored; a pair also has to agree in its name.
+    """Do the same for what was just said, before it is stored. A pair also has to agree in its
+    name.
 
     What is signed is stored as it was signed.
     """
@@ -60,7 +64,7 @@ def sanitise_step(parts: Sequence[Part]) -> tuple[Part, ...]:
 def guard(
     messages: Sequence[PromptMessage], provider: str | None
 ) -> GuardedMessages | ProviderFailure:
-    """The last look before a request: repaired as gently as possible, or not sent at all."""
+    """Check the messages a last time: repair them as gently as possible, or send nothing at all."""
     before = _count(messages)
     for repair in (tuple, _without_orphans, sanitise, _stripped):
         messages = repair(messages)
@@ -85,7 +89,7 @@ def _violating(said: PromptMessage) -> frozenset[int]:
 
 
 def _bad(parts: Sequence[Part], *, same_name: bool = False) -> frozenset[int]:
-    """The places of parts that are no half of a valid pair."""
+    """Return the places of parts that are not one half of a valid pair."""
     places: dict[str, list[int]] = {}
     for place, part in enumerate(parts):
         if isinstance(part, ToolCallPart | ToolResultPart) and part.provider_executed:
@@ -115,14 +119,14 @@ def _has_notes(result: ToolResultPart) -> bool:
 def _dropped(
     messages: Sequence[PromptMessage], places: Callable[[PromptMessage], frozenset[int]]
 ) -> tuple[PromptMessage, ...]:
-    """Without the parts in these places, except in the message that must not be touched."""
+    """Drop the parts in these places, except in the message that must not be touched."""
     protected = _protected(messages)
     said = (each if each is protected else _dropping(each, places(each)) for each in messages)
     return tuple(_coalesced((each for each in said if each is not None), protected))
 
 
 def _dropping(said: PromptMessage, places: frozenset[int]) -> PromptMessage | None:
-    """None: nothing is left."""
+    """Drop the parts of one message; None if nothing is left."""
     if not isinstance(said, AssistantOutput) or not places:
         return said if _is_something(said) else None
     kept = tuple(_without(said.parts, places))
@@ -160,7 +164,7 @@ def _coalesced(
 
 
 def _without_orphans(messages: Sequence[PromptMessage]) -> tuple[PromptMessage, ...]:
-    """Without calls that have no result at all, wherever they stand."""
+    """Drop calls that have no result at all, wherever they stand."""
     kept = (_dropping(said, _orphan_calls(said)) for said in messages)
     return tuple(said for said in kept if said is not None)
 
@@ -178,7 +182,7 @@ def _orphan_calls(said: PromptMessage) -> frozenset[int]:
 
 
 def _stripped(messages: Sequence[PromptMessage]) -> tuple[PromptMessage, ...]:
-    """Without any part of a provider's tool."""
+    """Drop every part of a provider's tool."""
     return _dropped(messages, _all)
 
 

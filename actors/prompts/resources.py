@@ -1,8 +1,8 @@
-"""What stands in a workspace for the agents that work in it, as one look at it found it. Pure.
+"""The files of a workspace that are meant for agents, as one look at it found them. Pure.
 
-Instruction files (AGENTS.md and its kin), skills, settings for servers of tools. A chat is told of
-them as they were when it was given its workspace, or when somebody asked for a newer look: so its
-prompt stays the same from turn to turn. That the files have moved on is seen by their digest.
+These are instruction files (AGENTS.md and similar), skills, and settings for servers of tools. A
+chat is told of them as they were when it was given its workspace, or when a newer look was asked
+for, so its prompt stays the same from turn to turn. A digest tells whether the files have changed.
 """
 
 import json
@@ -19,7 +19,7 @@ RESOURCES_MAX = 500  # the rest is excluded: shown, and not used
 
 
 class ResourceKind(Enum):
-    """In the order in which the bounds let them in."""
+    """The kind of a resource. The bounds let kinds in by this order."""
 
     INSTRUCTION_FILE = "instruction_file"
     MCP_CONFIG = "mcp_config"
@@ -30,7 +30,7 @@ _ORDER = {kind: place for place, kind in enumerate(ResourceKind)}
 
 
 class Fitness(Enum):
-    """Whether a resource is used, or why not."""
+    """The reason why a resource is used or not."""
 
     OK = "ok"
     OVERSIZE = "oversize"
@@ -41,7 +41,8 @@ class Fitness(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Resource:
-    """`text` is what of it is used: of a skill what it says, without its front matter."""
+    """One file. `text` is the part of it that is used: of a skill its text without the front
+    matter."""
 
     path: str  # below the workspace's directory
     kind: ResourceKind
@@ -55,14 +56,14 @@ class Resource:
 
 @dataclass(frozen=True, slots=True)
 class WorkspaceResources:
-    """What was there at one moment; `system` is what the workspace runs on."""
+    """The resources at one moment. `system` is the operating system of the workspace."""
 
     system: str
     resources: tuple[Resource, ...] = ()
 
     @property
     def characters(self) -> int:
-        """How much of memory it takes, roughly."""
+        """Return roughly how much memory it takes."""
         return sum(len(each.text) + len(each.description) for each in self.resources)
 
     def skill(self, name: str) -> Resource | None:
@@ -76,12 +77,12 @@ class WorkspaceResources:
 
     @property
     def settings(self) -> tuple[str, ...]:
-        """What is said of servers of tools; the first that names one counts."""
+        """Return the settings for servers of tools. The first that names a server counts."""
         return tuple(each.text for each in _used(self, ResourceKind.MCP_CONFIG))
 
 
 def within_bounds(found: Iterable[Resource]) -> tuple[Resource, ...]:
-    """In their order, those that are over the bounds excluded."""
+    """Order the resources, and exclude those that are over the bounds."""
     ordered = sorted(found, key=lambda each: (_ORDER[each.kind], each.path))
     return tuple(_within(ordered))
 
@@ -106,7 +107,7 @@ def _excluded(resource: Resource, why: str) -> Resource:
 
 
 def digest(snapshot: WorkspaceResources) -> bytes:
-    """The same for all that agents and users could not tell apart."""
+    """Return a digest: the same for all that agents and users could not tell apart."""
     facts = [
         [each.path, each.kind.value, each.fitness.value, each.name, each.description, each.text]
         for each in snapshot.resources
@@ -115,7 +116,8 @@ def digest(snapshot: WorkspaceResources) -> bytes:
 
 
 def instructions_text(snapshot: WorkspaceResources, home: str) -> str | None:
-    """What an agent is told of the place where it works; None: nothing stands there for it."""
+    """Return the instructions of a workspace, as an agent is told them, or None if there are
+    none."""
     files = [each for each in _used(snapshot, ResourceKind.INSTRUCTION_FILE) if each.text]
     if not files:
         return None

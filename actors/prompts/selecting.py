@@ -1,4 +1,5 @@
-"""Which rows of a history the model sees. Pure; rows are only read, never rewritten."""
+"""The choice of the rows of a history that a model sees. Pure; rows are read and never
+rewritten."""
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
@@ -11,9 +12,9 @@ IdentityOf = Callable[[ModelConfigId | None], str | None]
 
 
 def model_rows(history: Iterable[Message]) -> tuple[Message, ...]:
-    """System rows, the newest summary, and what came after it; by id.
+    """Return the system rows, the newest summary, and what came after it, by id.
 
-    The summary is known by being compressed and for the model's eyes only, whatever its role.
+    A summary is a row that is compressed and for the model's eyes only, whatever its role is.
     """
     seen = sorted(
         (row for row in history if not row.deleted and row.body.visibility is not Visibility.USER),
@@ -33,7 +34,7 @@ def model_rows(history: Iterable[Message]) -> tuple[Message, ...]:
 def without_foreign_tools(
     rows: Sequence[Message], identity_of: IdentityOf, target: str | None
 ) -> tuple[Message, ...]:
-    """Without what the own tools of another provider did, or of one that is not known.
+    """Drop what the own tools of another provider did, or of a provider that is not known.
 
     The provider that did it understands it again when the chat comes back. A target that is not
     known changes nothing.

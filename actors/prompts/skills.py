@@ -1,8 +1,8 @@
 """Skills: texts that say how something is done here, which an agent reads when it needs them. Pure.
 
-A user brings his own, and a workspace has some. Each is called by its name; where both have one of
-that name, only `personal/…` and `workspace/…` say which is meant. What stands in them is not told
-before somebody asks: the index is a line for each.
+Users bring their own, and a workspace has some. Each is called by its name. Where both have one of
+that name, only `personal/…` and `workspace/…` say which is meant. Their text is not told before it
+is asked for: the index is one line for each.
 """
 
 from collections.abc import Iterable, Sequence
@@ -14,7 +14,7 @@ FILE_BYTES_MAX = 512 * 1024  # of a file of a skill; the rest is cut
 
 
 class SkillSource(Enum):
-    """Where a skill is from; what it is qualified with."""
+    """The origin of a skill, which qualifies its name."""
 
     PERSONAL = "personal"
     WORKSPACE = "workspace"
@@ -22,7 +22,7 @@ class SkillSource(Enum):
 
 @dataclass(frozen=True, slots=True)
 class SkillSummary:
-    """A skill without what is in it."""
+    """A skill without its text."""
 
     name: str
     description: str
@@ -44,7 +44,7 @@ class ListedSkill:
 def list_skills(
     personal: Iterable[SkillSummary], workspace: Iterable[SkillSummary]
 ) -> tuple[ListedSkill, ...]:
-    """By name; a user's own first."""
+    """Merge both lists of skills by name; a user's own come first."""
     found = [
         *((skill, SkillSource.PERSONAL) for skill in personal),
         *((skill, SkillSource.WORKSPACE) for skill in workspace),
@@ -59,7 +59,7 @@ def list_skills(
 
 
 def find_skill(entries: Sequence[ListedSkill], wanted: str) -> ListedSkill | str:
-    """By alias or qualified; or why there is none, for the model."""
+    """Find a skill by its alias or qualified name, or say why there is none, for the model."""
     meant = [entry for entry in entries if wanted in (entry.alias, entry.qualified)]
     if meant:
         return meant[0]
@@ -70,7 +70,7 @@ def find_skill(entries: Sequence[ListedSkill], wanted: str) -> ListedSkill | str
 
 
 def skill_index(entries: Sequence[ListedSkill]) -> str | None:
-    """What an agent is told of the skills that there are; None: there are none."""
+    """Return what an agent is told of the skills that there are, or None if there are none."""
     if not entries:
         return None
     lines = "\n".join(f"- {entry.alias}: {_line(entry.skill.description)}" for entry in entries)
@@ -91,7 +91,7 @@ def _line(description: str) -> str:
 
 
 def skill_path_fault(path: str) -> str | None:
-    """Why a path does not lead to a file of a skill."""
+    """Return why a path does not lead to a file of a skill."""
     if not path.strip() or "\0" in path:
         return "path: is no path"
     parts = path.split("/")
