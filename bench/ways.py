@@ -31,7 +31,7 @@ QUESTION = "how many functions of ours does a message, a delta or an interrupt p
 ROOT = Path(__file__).parents[1]
 PACKAGES = tuple(str(ROOT / name) + os.sep for name in ("runtime", "actors", "adapters"))
 CALLS_FILE = "BENCH_WAYS_CALLS"  # the variable that says where the daemon writes what it has noted
-SETTLE_SECONDS = 1.0  # after an interrupt, for the chat's actor to leave
+SETTLE_SECONDS = 1.0  # after a turn or an interrupt, for the chat's actor to leave
 PATIENCE_SECONDS = 60.0
 WARM_TURNS = 2
 
@@ -87,6 +87,7 @@ async def _lived(port: int) -> dict[str, tuple[float, float]]:
             assert isinstance(chat, NotingChat)
             for _ in range(WARM_TURNS):
                 await chat.turn("fast")
+            await trio.sleep(SETTLE_SECONDS)  # else the end of the last turn is counted as well
             await chat.turn("slowly")
             ways["message"] = (chat.posted, chat.asked)
             ways["delta"] = chat.deltas[-10]  # of the slow turn, with nothing else at that moment

@@ -238,7 +238,7 @@ class Supervisor:
         self._place(self._registry.start(stored, holder, history), chat.status)
         self._taken_count += 1
 
-    def _tell_end(self, runner: RunnerId, end: End) -> None:
+    def _tell_end(self, runner: RunnerId, _name: str, end: End) -> None:
         self.address.cast(ChatEnded(runner, end))
 
     def _chat_ended(self, runner: RunnerId, end: End) -> None:

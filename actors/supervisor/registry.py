@@ -53,14 +53,19 @@ class RunningChat:
 
 
 class ChatRegistry:
-    """All chat actors of this process. `ended` is called with each end of one."""
+    """All chat actors of this process. `ended` is called with the runner, the name and the end of
+    each."""
 
     def __init__(
-        self, children: Children, deps: SupervisorDeps, *, ended: Callable[[RunnerId, End], None]
+        self,
+        children: Children,
+        deps: SupervisorDeps,
+        *,
+        ended: Callable[[RunnerId, str, End], None],
     ) -> None:
         self._children = children
         self._deps = deps
-        self._tell_end = ended
+        self._ended = ended
         self._running: dict[RunnerId, RunningChat] = {}
         self._newest: dict[ChatId, RunningChat] = {}
         self._moved: OrderedDict[ChatId, int] = OrderedDict()
@@ -134,6 +139,3 @@ class ChatRegistry:
         elif self._moved:
             self._moved.clear()
         return None
-
-    def _ended(self, runner: RunnerId, _name: str, end: End) -> None:
-        self._tell_end(runner, end)
