@@ -17,7 +17,7 @@ from adapters.postgres.queries import SQL
 
 
 class Reading:
-    """Reads chats. Fulfils `actors.law.store.ports.Reading`."""
+    """Reads chats. Fulfils `actors.law.store.ports.StoredChats`."""
 
     def __init__(self, pool: Pool, *, lease_seconds: float) -> None:
         self._pool = pool
