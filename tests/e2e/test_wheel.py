@@ -29,9 +29,6 @@ PACKAGES = ("runtime", "actors", "adapters")
 # A few tests of what a user meets first, run once more on the program of the wheel.
 SUBSET = (
     "tests/e2e/test_serve.py::test_it_gets_ready_says_so_and_stops_in_good_order",
-    "tests/e2e/test_serve.py::test_version_is_that_of_the_distribution",
-    "tests/e2e/test_serve.py::test_migrate_works_on_the_embedded_server",
-    "tests/e2e/test_processes.py::test_processes_that_cannot_start_say_why_and_end",
     "tests/e2e/test_processes.py::test_an_embedded_database_is_shared_and_the_admin_gets_one_link",
     "tests/e2e/test_terminal.py::test_a_pipe_gets_the_answer_and_nothing_else",
 )
