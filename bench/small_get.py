@@ -21,7 +21,7 @@ import h11
 import trio
 
 from actors.law.ids import UserId
-from adapters.chats.routes.not_implemented import Later
+from adapters.chats.routes.not_implemented import NotImplementedRoutes
 from adapters.http.door import Door
 from adapters.http.endpoints import Call, Endpoint, HttpResponse, json_response
 from adapters.http.host.server import HttpServer
@@ -103,7 +103,7 @@ def door() -> Door:
     )
     signing = Signing(b"csrf", b"ticket")
     callers = Callers(OneToken(), signing, used=lambda token: None)
-    return Door([row, *Later().endpoints()], callers)
+    return Door([row, *NotImplementedRoutes().endpoints()], callers)
 
 
 def ways() -> Mapping[str, Converse]:

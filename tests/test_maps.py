@@ -43,7 +43,7 @@ DICTATED = ("adapters/models/providers/*/wire.py", "adapters/chats/wire/*.py")
 
 # Rooms whose names and sentences are still to be made plain.
 TO_COME = {
-    *("adapters/access", "adapters/tools", "adapters/chats"),
+    "adapters/tools",
 }
 
 

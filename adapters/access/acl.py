@@ -59,7 +59,7 @@ class UpdateChatACL(Struct, frozen=True):
 
 
 @dataclass(frozen=True, slots=True)
-class ChatReader:
+class NamedReader:
     """A user who may read a chat, or use a server of tools, that is not theirs."""
 
     id: UserId
@@ -82,11 +82,11 @@ class ReaderStore:
     def __init__(self, pool: Pool) -> None:
         self._pool = pool
 
-    async def of(self, root: ChatId) -> tuple[list[ChatReader], EveryoneGroup | None]:
+    async def of(self, root: ChatId) -> tuple[list[NamedReader], EveryoneGroup | None]:
         """Return its readers by name, and the group of all users if it is shared with them."""
         async with self._pool.connection() as connection:
             found = await connection.execute(SQL["readers"], {"chat": root})
-        users = [ChatReader(*row[:-1]) for row in found if row[1] is not None]
+        users = [NamedReader(*row[:-1]) for row in found if row[1] is not None]
         groups = [EveryoneGroup(row[0], row[-1]) for row in found if row[1] is None]
         return users, groups[0] if groups else None
 
@@ -140,7 +140,7 @@ class AccessLists:
     organization: UUID
     organization_name: str
 
-    def shown(self, users: Sequence[ChatReader], everyone: EveryoneGroup | None) -> ChatACL:
+    def shown(self, users: Sequence[NamedReader], everyone: EveryoneGroup | None) -> ChatACL:
         groups = [] if everyone is None else [self._group(everyone)]
         return ChatACL([_user(user) for user in users], groups)
 
@@ -197,7 +197,7 @@ def _role_faults(field: str, id: str, role: str) -> Iterator[tuple[str, str]]:
         yield field, f"{role[:80]!r} is neither 'read' nor empty"
 
 
-def _user(reader: ChatReader) -> ChatUser:
+def _user(reader: NamedReader) -> ChatUser:
     return ChatUser(
         id=reader.id,
         username=reader.username,

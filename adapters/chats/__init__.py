@@ -1,0 +1,31 @@
+"""Chats: the routes by which users work with them, and what is stored for that.
+
+For other rooms:
+    files.routes              the routes of files
+    files.store               files that users bring and chats make, and their contents for models
+    new_chats                 requests for new chats, field by field
+    overviews                 chats as their users see them, pins, on PostgreSQL
+    request_repeats           requests that come again under the name that they had before
+    routes.chat_list          the list of chats and its search
+    routes.chats              chats: created, shown, changed, their cost
+    routes.messages           messages: read in pages, sent, edited
+    routes.not_implemented    endpoints that clients know and that do nothing here
+    routes.queue              the queue of a chat
+    routes.sharing            who may read a chat besides its owner
+    routes.titles             titles asked of a model
+    routes.turns              turns: interrupted, answered by the client's tools, compacted
+    streams.events            the events of streams, encoded and packed
+    streams.routes            the routes of streams
+    streams.wiring            streams: all their parts, put together
+    upkeep_stores             titles and summaries on PostgreSQL
+    wire.chats                chats as clients see them
+    wire.messages             messages, parts and errors as clients see them
+
+Inside:
+    content                   the content of a request made into the parts of a message
+    files/                    files of chats
+    overview_rows             rows and records of overviews                               (pure)
+    routes/                   one module for each subject
+    streams/                  chats and lists of chats as they are watched
+    wire/                     schemas, and how they are made of our types                 (pure)
+"""

@@ -1,4 +1,4 @@
-"""A request for a new chat, field by field: refused at the first that cannot be."""
+"""Requests for new chats, checked field by field; refused at the first field that is wrong."""
 
 import re
 from collections.abc import Iterator, Mapping
@@ -35,7 +35,7 @@ _KEY = re.compile(r"[a-zA-Z0-9][a-zA-Z0-9._/-]*", re.ASCII)
 
 @dataclass(frozen=True, slots=True)
 class CreationFacts:
-    """What of a new chat had to be looked up."""
+    """The facts of a new chat that had to be looked up."""
 
     owner: UserId
     title: str
@@ -45,7 +45,7 @@ class CreationFacts:
 
 
 def check_place(asked: wire.CreateChatRequest, organization: UUID) -> None:
-    """Where it is to be."""
+    """Refuse an organization that is not the caller's."""
     if asked.organization_id is None or asked.organization_id.int == 0:
         invalid("organization_id", "is required")
     if asked.organization_id != organization:
@@ -55,13 +55,13 @@ def check_place(asked: wire.CreateChatRequest, organization: UUID) -> None:
 async def check_workspace(
     workspace: UUID | None, owner: UserId, workspaces: OwnedWorkspaces
 ) -> None:
-    """It is there, and belongs to whom the chat belongs to."""
+    """Refuse a workspace that does not exist, or belongs to another user than the chat."""
     if workspace is not None and await workspaces.one(workspace, OwnerScope(owner)) is None:
         invalid("workspace_id", f"there is no workspace {workspace}")
 
 
 def check_model(asked: wire.CreateChatRequest) -> None:
-    """Nil means none to nobody here."""
+    """Refuse a nil model, which means none in other requests only."""
     if asked.model_config_id is not None and asked.model_config_id.int == 0:
         invalid("model_config_id", "must not be nil")
 
@@ -69,7 +69,7 @@ def check_model(asked: wire.CreateChatRequest) -> None:
 async def servers_of(
     asked: wire.CreateChatRequest, owner: UserId, known: ServerRegistry
 ) -> tuple[UUID, ...]:
-    """Those that are asked for, and those that every chat has."""
+    """Return the servers of tools that are asked for, and those that every chat has."""
     wanted = tuple(dict.fromkeys(asked.mcp_server_ids or ()))
     if unknown := await unknown_to(known, owner, wanted):
         invalid("mcp_server_ids", f"unknown or disabled: {', '.join(map(str, unknown))}")
@@ -118,7 +118,7 @@ def check_prompt(asked: wire.CreateChatRequest) -> None:
 def request_of(
     asked: wire.CreateChatRequest, said: tuple[Part, ...], settled: CreationFacts
 ) -> CreateChat:
-    """Every field that can be wrong is looked at here, if nobody has done so before."""
+    """Return the request to the law. The fields that were not checked before are checked here."""
     new = NewChat(
         ChatId(uuid4()),
         settled.owner,
@@ -137,7 +137,7 @@ def request_of(
 
 
 def _tool(tool: wire.DynamicTool, name: str) -> DynamicTool:
-    """A schema that is none offers the tool without parameters."""
+    """Return the tool; with a schema that is no object it has no parameters."""
     schema = NO_PARAMETERS
     if tool.input_schema is not UNSET and _IS_OBJECT.match(bytes(tool.input_schema)):
         schema = JsonText(bytes(tool.input_schema).decode())
@@ -154,14 +154,14 @@ def invalid(field: str, fact: str) -> NoReturn:
 
 
 def checked_labels(labels: Mapping[str, str]) -> Mapping[str, str]:
-    """As they are. Refused with one word for each that cannot be."""
-    faults = tuple(Validation("labels", fault) for fault in faults_of(labels))
+    """Return the labels as they are. Refused with one fault for each that is wrong."""
+    faults = tuple(Validation("labels", fault) for fault in label_faults(labels))
     if faults:
         raise HttpError(400, "Invalid labels.", detail=faults[0].detail, validations=faults)
     return labels
 
 
-def faults_of(labels: Mapping[str, str]) -> Iterator[str]:
+def label_faults(labels: Mapping[str, str]) -> Iterator[str]:
     if len(labels) > LABELS_MAX:
         yield f"{len(labels)} labels are too many, a chat can have {LABELS_MAX}"
     for key, value in labels.items():

@@ -1,4 +1,4 @@
-"""Titles of chats on PostgreSQL."""
+"""Titles and summaries of chats on PostgreSQL, as upkeep writes them."""
 
 from actors.law.chat import Chat
 from actors.law.ids import ChatId
@@ -8,8 +8,8 @@ from adapters.postgres.driver.pool import Pool
 from adapters.postgres.queries import SQL
 
 
-class Titles:
-    """Fulfils `actors.upkeep.title_jobs.TitleStore`."""
+class TitleStorage:
+    """The titles of chats. Fulfils `actors.upkeep.title_jobs.TitleStore`."""
 
     def __init__(self, pool: Pool, *, tell: Tell) -> None:
         self._pool = pool
@@ -31,8 +31,8 @@ class Titles:
         return bool(renamed)
 
 
-class Summaries:
-    """Fulfils `actors.upkeep.summary_jobs.SummaryStore`."""
+class SummaryStorage:
+    """The summaries of chats. Fulfils `actors.upkeep.summary_jobs.SummaryStore`."""
 
     def __init__(self, pool: Pool, *, tell: Tell) -> None:
         self._pool = pool

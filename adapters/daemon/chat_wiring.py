@@ -28,7 +28,7 @@ from actors.upkeep.title_jobs import AutomaticTitles
 from adapters.access.changes import ChatSender
 from adapters.chats.files.store import ChatFileKeeper
 from adapters.chats.streams.events import encode_piece
-from adapters.chats.upkeep_stores import Summaries
+from adapters.chats.upkeep_stores import SummaryStorage
 from adapters.daemon.metrics.figures import MetricsRegistry
 from adapters.daemon.metrics.telemetry import PrometheusTelemetry
 from adapters.daemon.store_wiring import Store, open_store
@@ -230,7 +230,7 @@ def summaries_of(
 ) -> AutomaticSummaries:
     return AutomaticSummaries(
         background,
-        Summaries(store.pool, tell=store.bus.tell),
+        SummaryStorage(store.pool, tell=store.bus.tell),
         histories=store.reading,
         models=catalogue,
         books=keeper,

@@ -22,18 +22,18 @@ import trio
 from adapters.access.acl import ReaderStore
 from adapters.access.admission import Admission
 from adapters.access.changes import ChatSender
-from adapters.chats.files.routes import Files
+from adapters.chats.files.routes import FileRoutes
 from adapters.chats.files.store import FileStore
 from adapters.chats.overviews import OverviewStore, PinStore
 from adapters.chats.request_repeats import Receipts, RequestRepeats
-from adapters.chats.routes.chat_list import ChatList
-from adapters.chats.routes.chats import Chats as ChatRoutes
-from adapters.chats.routes.messages import Messages
-from adapters.chats.routes.not_implemented import Later
-from adapters.chats.routes.queue import Queue
-from adapters.chats.routes.sharing import Sharing
-from adapters.chats.routes.titles import Titles
-from adapters.chats.routes.turns import Turns
+from adapters.chats.routes.chat_list import ChatListRoutes
+from adapters.chats.routes.chats import ChatRoutes as ChatRoutes
+from adapters.chats.routes.messages import MessageRoutes
+from adapters.chats.routes.not_implemented import NotImplementedRoutes
+from adapters.chats.routes.queue import QueueRoutes
+from adapters.chats.routes.sharing import SharingRoutes
+from adapters.chats.routes.titles import TitleRoutes
+from adapters.chats.routes.turns import TurnRoutes
 from adapters.chats.streams.wiring import StreamParts, open_streaming
 from adapters.daemon.chat_wiring import ChatServices
 from adapters.daemon.metrics.figures import CapacityMetrics
@@ -191,7 +191,7 @@ async def open_edge(
             health,
             *api_routes(deps),
             *streaming.routes,
-            Later(),
+            NotImplementedRoutes(),
         )
         door = door_of(deps, routes, access_url=access_url)
         chats.figures.follow(report, door.durations)
@@ -289,8 +289,8 @@ def chat_routes(deps: RouteDeps) -> Sequence[Routes]:
     )
     return (
         about,
-        ChatList(shelf, owned, organization=organization, sharing=sharing),
-        Messages(
+        ChatListRoutes(shelf, owned, organization=organization, sharing=sharing),
+        MessageRoutes(
             admission,
             MessagePages(pool),
             sending=sending,
@@ -299,10 +299,10 @@ def chat_routes(deps: RouteDeps) -> Sequence[Routes]:
             repeating=repeating,
             servers=chats.mcp.registry,
         ),
-        Queue(admission, ledger, sending=sending, files=files, catalogue=catalogue),
-        Turns(admission, sending, overviews=shelf, organization=organization),
+        QueueRoutes(admission, ledger, sending=sending, files=files, catalogue=catalogue),
+        TurnRoutes(admission, sending, overviews=shelf, organization=organization),
         Approvals(admission, consents, sending=sending),
-        Titles(
+        TitleRoutes(
             admission,
             chats.store.reading,
             shelf,
@@ -310,7 +310,7 @@ def chat_routes(deps: RouteDeps) -> Sequence[Routes]:
             keeper=chats.keeper,
             show=about.show,
         ),
-        Sharing(
+        SharingRoutes(
             admission,
             ReaderStore(pool),
             organization=organization,
@@ -319,7 +319,7 @@ def chat_routes(deps: RouteDeps) -> Sequence[Routes]:
             sharing=sharing,
         ),
         WorkspaceRoutes(owned, chats.lifecycle, organization=organization),
-        Files(files, organization=organization, link_key=chats.vault.derived("file links")),
+        FileRoutes(files, organization=organization, link_key=chats.vault.derived("file links")),
     )
 
 

@@ -12,7 +12,7 @@ from actors.law.store.hints import Hint
 from actors.streams.previews import RETENTION_SECONDS, Previews
 from adapters.chats.files.store import PromptFiles
 from adapters.chats.request_repeats import Receipts
-from adapters.chats.upkeep_stores import Titles
+from adapters.chats.upkeep_stores import TitleStorage
 from adapters.postgres.bus import Switchboard
 from adapters.postgres.committing import WRITERS, Committer
 from adapters.postgres.driver.faults import DatabaseFault
@@ -44,7 +44,7 @@ class Store:
     reading: Reading
     leases: PostgresLeases
     journal: Journal
-    titles: Titles
+    titles: TitleStorage
     files: PromptFiles
     bus: Switchboard
     hints: Hints
@@ -81,7 +81,7 @@ async def open_store(
             Reading(pool, lease_seconds=lease_seconds),
             PostgresLeases(own, lease_seconds=lease_seconds, tell=bus.tell, url=url),
             journal,
-            Titles(pool, tell=bus.tell),
+            TitleStorage(pool, tell=bus.tell),
             PromptFiles(pool),
             bus,
             hints,

@@ -21,7 +21,7 @@ class ChatError(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class ChatDiffStatus(Struct, frozen=True, kw_only=True):
-    """Of a chat without a repository: nothing is known."""
+    """The state of a chat's repository. No chat has one here, so nothing is known."""
 
     chat_id: UUID
     pull_request_title: str = ""
@@ -38,7 +38,7 @@ class ChatContextTool(Struct, frozen=True):
 
 
 class ChatContextResource(Struct, frozen=True, kw_only=True):
-    """What stands in a workspace for agents; `status` says whether it is used, `error` why not."""
+    """A file or server in a workspace, for agents; `status` says if it is used, `error` why not."""
 
     source: str
     kind: str
@@ -51,7 +51,7 @@ class ChatContextResource(Struct, frozen=True, kw_only=True):
 
 
 class ChatContext(Struct, frozen=True, kw_only=True):
-    """What the chat knows of its workspace; dirty: other things stand there by now."""
+    """The state of what the chat knows of its workspace; dirty: the files have changed since."""
 
     dirty: bool
     dirty_since: datetime | UnsetType = UNSET
@@ -132,7 +132,7 @@ EventType = Literal[
 
 
 class ChatMessageUsage(msgspec.Struct, frozen=True):
-    """A count of nothing is not a count."""
+    """The usage of a message; counts of nothing are left out."""
 
     input_tokens: int | UnsetType = UNSET
     output_tokens: int | UnsetType = UNSET
@@ -144,7 +144,7 @@ class ChatMessageUsage(msgspec.Struct, frozen=True):
 
 
 class ChatMessagePart(msgspec.Struct, frozen=True, kw_only=True):
-    """In the order of the reference's own."""
+    """A part of a message, its keys in the order of the reference's own."""
 
     type: str
     text: str = ""

@@ -1,1 +1,5 @@
-"""Files in requests and answers: their names, their types, links to them. Pure."""
+"""Files of chats.
+
+routes    upload, download, links
+store     files that users bring and chats make, and their contents for models
+"""

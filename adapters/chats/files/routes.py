@@ -92,7 +92,7 @@ class FileLinks:
         return hmac.digest(self._key, b"file" + file.bytes + said, "sha256")
 
 
-class Files:
+class FileRoutes:
     """Handlers of files."""
 
     def __init__(

@@ -1,4 +1,11 @@
-"""The list of chats: filtered, searched, in pages."""
+"""The list of chats, in pages, and the search that filters it.
+
+    title:"release notes" archived:true source:created_by_me,shared_with_me
+
+Terms are separated by spaces and hold all together; what is in double quotes is one piece, and its
+spaces and colons mean nothing. A quote with a backslash before it is only a quote: that is how the
+words of `search` have a phrase among them, as in search:"\\"red wine\\" -white".
+"""
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
@@ -19,7 +26,9 @@ NUMBER_MAX = 2**31 - 1  # of a limit or offset; clients mean 32 bits
 WORKSPACES_MAX = 25  # asked about at once; more are refused
 
 
-class ChatList:
+class ChatListRoutes:
+    """Handlers of lists of chats."""
+
     def __init__(
         self,
         shelf: OverviewStore,
@@ -112,6 +121,8 @@ _QUOTE = re.compile(r'(\\?)"')
 
 @dataclass(frozen=True, slots=True)
 class ListSearch:
+    """A search, read from a request."""
+
     wanted: ListFilter
     is_vain: bool = False  # it asks for what no chat here can have
 
@@ -125,7 +136,7 @@ def search_of(
     offset: int = 0,
     sharing: bool = True,
 ) -> ListSearch:
-    """Refused if it cannot be understood. Without `sharing` nobody shares anything with anybody."""
+    """Read a search. Refused if it makes no sense. Without `sharing` no chat is shared."""
     terms = _terms(query)
     for key, values in terms.items():
         if len(values) > 1 and key not in _REPEATABLE:
@@ -151,7 +162,7 @@ def search_of(
 
 
 def _terms(query: str) -> Mapping[str, list[str]]:
-    """{key: the values that it is given}."""
+    """Return the terms of a search as {key: the values that it is given}."""
     if len(query) > QUERY_CHARACTERS_MAX:
         _refuse(f"{len(query)} characters are too many, there can be {QUERY_CHARACTERS_MAX}")
     if "\0" in query:
@@ -173,7 +184,7 @@ def _terms(query: str) -> Mapping[str, list[str]]:
 
 
 def _split(text: str, mark: str, *, keeps_empty: bool = False) -> Iterator[str]:
-    """At each `mark` outside of quotes, which stay where they are."""
+    """Split a text at each `mark` outside of quotes, which are left in it."""
     piece = ""
     for match in _PIECE.finditer(text):
         if match[2] is None:
@@ -216,7 +227,7 @@ def _listed(terms: Mapping[str, list[str]], key: str, known: Sequence[str]) -> t
 
 
 def _check_repository(one: Mapping[str, str], terms: Mapping[str, list[str]]) -> None:
-    """Chats know of no repositories, so these find none; but they have to make sense."""
+    """Refuse terms about repositories that make no sense. No chat has one, so they find none."""
     _listed(terms, "pr_status", _STATES)
     number = one.get("pr", "1")
     if not re.fullmatch(r"[0-9]{1,18}", number, re.ASCII) or int(number) == 0:

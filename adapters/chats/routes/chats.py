@@ -1,4 +1,4 @@
-"""Chats: created, looked at, changed, and what they cost."""
+"""The routes of chats: create, show, change, refresh the context, show the cost."""
 
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from dataclasses import astuple, replace
@@ -51,10 +51,12 @@ CREATE_BYTES_MAX = 256 * 1024  # of a request for a new chat; then 413
 TITLE_CHARACTERS_MAX = 200  # of a title that a user gives; a longer one is refused
 
 Named = Callable[[ConsentScope, UUID, Sequence[str]], Awaitable[Sequence[ServerStatus]]]
-"""The servers of tools that these files of a workspace name."""
+"""Returns the servers of tools that these files of a workspace name."""
 
 
-class Chats:
+class ChatRoutes:
+    """Handlers of chats by themselves."""
+
     def __init__(
         self,
         admission: Admission,
@@ -149,7 +151,7 @@ class Chats:
         return json_response(200, await self.show(await self._admission.to_read(call)))
 
     async def show(self, chat: VisibleChat) -> Chat:
-        """The chat by itself, for those who have changed it."""
+        """Return the chat by itself, as clients see it."""
         overview = await self._overview(chat.id)
         room = self._supervisor.slots.room()
         is_full = min(room.at_most, room.roots if chat.is_root else room.children) <= 0
@@ -161,7 +163,7 @@ class Chats:
         )
 
     async def refresh(self, call: Call) -> HttpResponse:
-        """What could not be read leaves the chat as it was."""
+        """Read the workspace of a chat again. If it cannot be read, the chat stays as it was."""
         chat = await self._admission.to_update(call)
         unread = await self._contexts.refresh(chat.id)
         if unread is not None:
@@ -180,7 +182,7 @@ class Chats:
     async def _servers_of(
         self, scope: ConsentScope, found: ShownContext
     ) -> AsyncIterator[ChatContextResource]:
-        """Of two files that name a server the first counts."""
+        """Yield the servers that files name; the first file counts if two name the same."""
         names: set[str] = set()
         for file in found.resources:
             if file.kind is ResourceKind.MCP_CONFIG and file.fitness is Fitness.OK:
@@ -260,7 +262,7 @@ class Chats:
             raise not_found()
         return overview
 
-    # what is changed: each field in its turn, what was written before a refusal stays
+    # changes: one field after the other; what was written before a refusal stays
 
     async def update(self, call: Call) -> HttpResponse:
         chat = await self._admission.to_update(call)
@@ -279,19 +281,19 @@ class Chats:
             await self._move(chat, asked.workspace_id)
         if asked.plan_mode is not None:
             await self._overviews.set_plan_mode(chat.id, asked.plan_mode)
-            await self._ledger.apply(chat.id, [])  # whoever holds it looks again
+            await self._ledger.apply(chat.id, [])  # the process that holds it looks again
         if asked.approval_policy is not None:
             await self._set_approval_policy(chat, asked.approval_policy)
         return no_content()
 
     async def _move(self, chat: VisibleChat, wanted: UUID) -> None:
-        """Where it works from its next call on; what it has begun goes on where it was begun."""
+        """Bind the chat to another workspace from its next call on. Running calls are left."""
         if not chat.is_root:
             invalid("workspace_id", f"an agent works where its root does, ask {chat.root_id}")
         workspace = wanted if wanted.int else None
         await creating.check_workspace(workspace, chat.owner_id, self._workspaces)
         await self._workspaces.bind(chat.id, workspace)
-        await self._ledger.apply(chat.id, [])  # whoever holds it looks again
+        await self._ledger.apply(chat.id, [])  # the process that holds it looks again
 
     async def _set_approval_policy(self, chat: VisibleChat, policy: str) -> None:
         if not chat.is_root:

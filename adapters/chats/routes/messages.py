@@ -1,4 +1,4 @@
-"""What is said in a chat: read in pages, sent, edited."""
+"""The routes of messages: read in pages, sent, edited."""
 
 from collections.abc import Sequence
 
@@ -52,7 +52,9 @@ KEEPS_ITS_SERVERS = "mcp_server_ids: ignored, an exploring agent keeps those it 
 _BUSY = {busy.value: busy for busy in BusyBehaviour}
 
 
-class Messages:
+class MessageRoutes:
+    """Handlers of messages."""
+
     def __init__(
         self,
         admission: Admission,
@@ -135,7 +137,7 @@ class Messages:
             200,
             ChatMessagesResponse(
                 [message_of(chat, message) for message in page.messages],
-                [queued_of(chat, row) for row in _as_they_came(page)],
+                [queued_of(chat, row) for row in _in_order_of_sending(page)],
                 page.has_more,
             ),
         )
@@ -155,7 +157,7 @@ class Messages:
             raise archived_refusal()
         body = call.read(CreateChatMessageRequest)
         parts = await parts_of(body.content, call.user, files=self._files)
-        furnished = await self._furnished(body, chat)
+        options = await self._options(body, chat)
         busy = _busy(body.busy_behavior)
         choice = choice_or_refusal(
             await self._catalogue.choose(
@@ -167,18 +169,18 @@ class Messages:
         )
         message = UserMessage(parts, call.user.id, choice.model, choice.effort)
         answer = await self._sending.apply(
-            chat.id, [SendMessage(message, busy, furnished)], is_root=chat.is_root, receipt=receipt
+            chat.id, [SendMessage(message, busy, options)], is_root=chat.is_root, receipt=receipt
         )
         if not isinstance(answer, Applied):
             raise refusal_response(answer)
         sent = responses.sent_response(answer)
-        if body.mcp_server_ids is not None and furnished.mcp_server_ids is None:
+        if body.mcp_server_ids is not None and options.mcp_server_ids is None:
             sent = structs.replace(sent, warnings=[KEEPS_ITS_SERVERS])
         return json_response(200, sent)
 
-    async def _furnished(self, body: CreateChatMessageRequest, chat: VisibleChat) -> ChatOptions:
-        """How the chat is to be furnished from now on. What it has already it may keep, and one
-        that explores has to."""
+    async def _options(self, body: CreateChatMessageRequest, chat: VisibleChat) -> ChatOptions:
+        """Return the chat's options from now on. It may keep servers that it has already, and an
+        exploring agent has to."""
         servers = None
         if body.mcp_server_ids is not None and chat.mode != EXPLORES:
             servers = tuple(dict.fromkeys(body.mcp_server_ids))
@@ -219,8 +221,8 @@ class Messages:
     async def _choice(
         self, call: Call, chat: VisibleChat, target: MessageId, body: EditChatMessageRequest
     ) -> ModelChoice:
-        """What is not said is as in the message that is replaced, for as long as its provider can
-        be asked."""
+        """Return the model and effort of an edit. What the request does not name is taken from the
+        message that is replaced, as long as its provider can be asked."""
         wanted, last = model_id(body.model_config_id), chat.last_model_config_id
         if wanted is None:
             replaced = await self._pages.choice_of(chat.id, target)
@@ -242,7 +244,7 @@ def _invalid(field: str, fact: str) -> HttpError:
     )
 
 
-def _as_they_came(page: MessagePage) -> list[QueuedMessage]:
-    """In pages the queue is shown in the order in which it was said; streams show the order in
-    which it will be taken."""
+def _in_order_of_sending(page: MessagePage) -> list[QueuedMessage]:
+    """Return the queue in the order in which it was sent, as pages show it. Streams show the order
+    in which it will be taken."""
     return sorted(page.queue, key=lambda row: (row.created_at, row.id))

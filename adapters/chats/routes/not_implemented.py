@@ -1,5 +1,7 @@
-"""Rows of which clients know and that do nothing here: those that are not built yet (501), and
-those that are gone for good (410)."""
+"""Endpoints that clients know and that do nothing here.
+
+Those that are not built answer 501, those that are gone for good answer 410.
+"""
 
 from collections.abc import Iterator, Sequence
 
@@ -33,7 +35,9 @@ GONE = (
 )
 
 
-class Later:
+class NotImplementedRoutes:
+    """Handlers that refuse every request."""
+
     def endpoints(self) -> Sequence[Endpoint]:
         return (*_not_built(), *_gone())
 

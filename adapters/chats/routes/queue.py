@@ -1,4 +1,4 @@
-"""What waits in a chat: taken out, put first, reworded, put into another order."""
+"""The routes of the queue of a chat: delete, promote, edit, reorder."""
 
 from collections.abc import Sequence
 
@@ -26,7 +26,9 @@ from adapters.models.choosing import fault_of_effort
 QUEUE = "/api/experimental/chats/{chat}/queue"
 
 
-class Queue:
+class QueueRoutes:
+    """Handlers of messages that wait for their turn."""
+
     def __init__(
         self,
         admission: Admission,
@@ -132,7 +134,7 @@ class Queue:
     async def _choice(
         self, call: Call, body: EditQueuedMessageRequest
     ) -> tuple[ModelConfigId | None, str | None]:
-        """What is not said stays as it was chosen before."""
+        """Return the model and effort of an edit. None: it stays as it was chosen before."""
         wanted, effort = model_id(body.model_config_id), body.reasoning_effort
         if wanted is None:
             if fault := fault_of_effort(effort):

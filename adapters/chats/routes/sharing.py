@@ -1,4 +1,4 @@
-"""Sharing: who may read a chat besides its owner."""
+"""The routes of sharing: who may read a chat besides its owner."""
 
 from collections.abc import Callable, Sequence
 from uuid import UUID
@@ -11,7 +11,9 @@ from adapters.http.refusals import HttpError, forbidden
 ACL = "/api/experimental/chats/{chat}/acl"
 
 
-class Sharing:
+class SharingRoutes:
+    """Handlers of the readers of a chat."""
+
     def __init__(
         self,
         admission: Admission,
@@ -22,7 +24,7 @@ class Sharing:
         dropped: Callable[[], None],
         sharing: bool = True,
     ) -> None:
-        """`dropped` is called when somebody may read less than before."""
+        """Make the handlers. `dropped` is called when a user may read less than before."""
         self._admission = admission
         self._readers = readers
         self._lists = AccessLists(readers, organization, organization_name)

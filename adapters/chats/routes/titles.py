@@ -1,4 +1,4 @@
-"""Titles, asked of a model while the client waits."""
+"""The routes of titles that a model is asked for while the client waits."""
 
 from collections.abc import Awaitable, Callable, Sequence
 
@@ -21,7 +21,9 @@ TITLE = "/api/experimental/chats/{chat}/title"
 ShowChat = Callable[[VisibleChat], Awaitable[Chat]]
 
 
-class Titles:
+class TitleRoutes:
+    """Handlers of titles."""
+
     def __init__(
         self,
         admission: Admission,
@@ -63,16 +65,16 @@ class Titles:
 
     async def regenerate(self, call: Call) -> HttpResponse:
         chat = await self._admission.as_owner(call)
-        await self._shelf.retitle(chat.id, await self._found(chat) or chat.title)
+        await self._shelf.retitle(chat.id, await self._ask_title(chat) or chat.title)
         return json_response(200, await self._show(chat))
 
     async def propose(self, call: Call) -> HttpResponse:
         chat = await self._admission.as_owner(call)
-        return json_response(200, ChatTitle(await self._found(chat)))
+        return json_response(200, ChatTitle(await self._ask_title(chat)))
 
-    async def _found(self, chat: VisibleChat) -> str:
-        """Empty where nothing was said that could be named. A model that answers with something
-        else than a title has found none that is better."""
+    async def _ask_title(self, chat: VisibleChat) -> str:
+        """Return a title of a model. It is empty if the chat holds nothing to name. If the model
+        answers with something else than a title, the chat keeps the one it has."""
         view = await self._reading.view(chat.id)
         if isinstance(view, ChatNotFound):
             raise not_found()

@@ -32,7 +32,7 @@ CHAT = "/api/experimental/chats/{chat}"
 RESULTS_BYTES_MAX = 256 * 1024  # of what a client's tools say in one request; then 413
 
 
-class Turns:
+class TurnRoutes:
     """Handlers of what is done to a turn."""
 
     def __init__(

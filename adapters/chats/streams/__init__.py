@@ -1,6 +1,9 @@
-"""Streams to clients: events as bytes, bytes as frames, frames to whoever watches.
+"""Streams to clients: chats and lists of chats as they are watched.
 
-`encoding` an event · `packing` many of them · `positions` what a client says that it has ·
-`serving` a socket · `event_stream` the same as SSE · `watching` an owner's chats · `read_cursors`
-what owners have seen · `routes` the rows · `opening` all of it together.
+routes     the endpoints, and the position that a client says it has
+serving    a watcher at a WebSocket or an event stream
+events     events and pieces of attempts: encoded once, packed into frames     (pure)
+reading    what feeds read of the store
+viewers    watchers who may lose access; what owners have seen
+wiring     all of it put together
 """

@@ -42,7 +42,7 @@ class WatchedRow(ChatRow, frozen=True):
     family_approvals: bytes | None
 
 
-class WatchersReading:
+class WatcherReading:
     """The reads of feeds. Fulfils `actors.streams.feeds.ports.SnapshotReading`."""
 
     def __init__(self, pool: Pool, *, lease_seconds: float) -> None:

@@ -35,7 +35,7 @@ _MOST = 2**63 - 1  # what the database counts with
 _UNBUFFERED = (("cache-control", "no-cache"), ("x-accel-buffering", "no"))
 
 
-class Streams:
+class StreamRoutes:
     """The routes by which one chat is watched."""
 
     def __init__(
@@ -120,7 +120,7 @@ class Streams:
             self._read_cursors.note_seen(visible.id)
 
 
-class Watch:
+class WatchRoutes:
     """The route by which a user watches the list of their chats."""
 
     def __init__(self, owners: OwnerFeeds) -> None:

@@ -13,8 +13,8 @@ from actors.streams.previews import Previews
 from adapters.access.admission import Admission
 from adapters.chats.overviews import OverviewStore
 from adapters.chats.streams.events import encode_event
-from adapters.chats.streams.reading import ListReading, WatchersReading
-from adapters.chats.streams.routes import Streams, Watch
+from adapters.chats.streams.reading import ListReading, WatcherReading
+from adapters.chats.streams.routes import StreamRoutes, WatchRoutes
 from adapters.chats.streams.viewers import ReadCursors, SharedViewers
 from adapters.http.endpoints import Routes
 from adapters.postgres.driver.pool import Pool
@@ -56,7 +56,7 @@ async def open_streaming(
     elsewhere: RemotePreviews | None = None,
 ) -> AsyncIterator[StreamParts]:
     """Let chats be watched, as long as the block runs."""
-    reading = WatchersReading(pool, lease_seconds=lease_seconds)
+    reading = WatcherReading(pool, lease_seconds=lease_seconds)
     cursors, viewers = ReadCursors(shelf), SharedViewers(admission)
     async with (
         open_children("streams", capacity=2) as children,
@@ -65,5 +65,5 @@ async def open_streaming(
     ):
         children.start(Child(name="read cursors", body=cursors.run, restart=Restart()))
         children.start(Child(name="shared viewers", body=viewers.run, restart=Restart()))
-        streams = Streams(feeds, admission, read_cursors=cursors, viewers=viewers)
-        yield StreamParts((streams, Watch(owners)), feeds, owners, viewers)
+        streams = StreamRoutes(feeds, admission, read_cursors=cursors, viewers=viewers)
+        yield StreamParts((streams, WatchRoutes(owners)), feeds, owners, viewers)

@@ -1,1 +1,6 @@
-"""What clients send and get, exactly as it stands on the wire. Pure: a module for each subject."""
+"""The schemas of chats, and how they are made of our types.
+
+chats       chats as clients see them
+messages    messages, parts and errors, in responses and on streams
+sending     requests and responses around messages and the queue
+"""

@@ -24,7 +24,7 @@ class ChatFileMetadata(Struct, frozen=True, kw_only=True):
 
 
 class ChatDiffStatus(Struct, frozen=True, kw_only=True):
-    """Of a chat without a repository: nothing is known."""
+    """The state of a chat's repository. No chat has one here, so nothing is known."""
 
     chat_id: UUID
     pull_request_title: str = ""
@@ -41,7 +41,7 @@ class ChatContextTool(Struct, frozen=True):
 
 
 class ChatContextResource(Struct, frozen=True, kw_only=True):
-    """What stands in a workspace for agents; `status` says whether it is used, `error` why not."""
+    """A file or server in a workspace, for agents; `status` says if it is used, `error` why not."""
 
     source: str
     kind: str
@@ -54,7 +54,7 @@ class ChatContextResource(Struct, frozen=True, kw_only=True):
 
 
 class ChatContext(Struct, frozen=True, kw_only=True):
-    """What the chat knows of its workspace; dirty: other things stand there by now."""
+    """The state of what the chat knows of its workspace; dirty: the files have changed since."""
 
     dirty: bool
     dirty_since: datetime | UnsetType = UNSET
@@ -121,7 +121,7 @@ class CreateChatRequest(Struct, frozen=True, kw_only=True):
 
 
 class UpdateChatRequest(Struct, frozen=True, kw_only=True):
-    """What is null stays as it is."""
+    """A change of a chat; what is null stays as it is."""
 
     title: str | None = None
     labels: Mapping[str, str] | None = None
@@ -133,7 +133,8 @@ class UpdateChatRequest(Struct, frozen=True, kw_only=True):
 
 
 class SideCost(Struct, frozen=True):
-    """`what`: title, summary (labels too), advice, compaction and answer (that came to nothing)."""
+    """A cost that is no message's. `what`: title, summary (labels too), advice, compaction, answer
+    (one that came to nothing)."""
 
     what: str
     cost_micros: int
@@ -142,7 +143,7 @@ class SideCost(Struct, frozen=True):
 
 
 class ChatCost(Struct, frozen=True):
-    """Of the whole family; `own_`: of the chat alone. `beside`: what of it all is no message."""
+    """The cost of the whole family; `own_`: of the chat alone. `beside`: what is no message's."""
 
     chat_id: UUID
     total_cost_micros: int

@@ -3,7 +3,7 @@
 A part is flat, and `type` says which of its keys mean something. Some keys are on every part, with
 a zero where they mean nothing: clients written for this API have seen them there.
 
-Who may see what: a message that is deleted, a system's, or only for the model is nobody's to see
+Clients do not see every message: not those that are deleted, of the system, or only for the model
 (`is_shown`). Of the parts, what a hook told the model is left out, as are the providers' notes and
 what only the prompt needs (the text of context files and skills, data of a file that is stored).
 """
@@ -27,7 +27,7 @@ from actors.streams.feeds.diff import is_shown as is_shown
 
 
 class ChatMessagePart(msgspec.Struct, frozen=True, kw_only=True):
-    """In the order of the reference's own."""
+    """A part of a message, its keys in the order of the reference's own."""
 
     type: str
     text: str = ""
@@ -65,7 +65,7 @@ class ChatMessagePart(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class ChatMessageUsage(msgspec.Struct, frozen=True):
-    """A count of nothing is not a count."""
+    """The usage of a message; counts of nothing are left out."""
 
     input_tokens: int | UnsetType = UNSET
     output_tokens: int | UnsetType = UNSET
@@ -143,7 +143,7 @@ def queued_of(chat: ChatId, queued: QueuedMessage) -> ChatQueuedMessage:
 
 
 def error_of(error: stored.ChatError) -> ChatError:
-    """Blank words become words: clients show them as they are."""
+    """Return the error as clients see it. They show it as it is, so a blank text gets words."""
     return ChatError(
         message=error.message or "The chat was stopped by an error.",
         detail=error.detail or UNSET,
@@ -167,7 +167,7 @@ def retry_of(retry: RetryState) -> ChatStreamRetry:
 
 
 def parts_of(parts: Iterable[Part]) -> tuple[ChatMessagePart, ...]:
-    """Those that clients get to see."""
+    """Return those of the parts that clients get to see."""
     return tuple([part_of(p) for p in parts if type(p) is not model.HookContextPart])
 
 
@@ -265,8 +265,8 @@ def _usage_of(body: Body) -> ChatMessageUsage | UnsetType:
 
 
 def json_of(text: JsonText | None) -> Raw | UnsetType:
-    """JSON that somebody else wrote, so that it does no harm to the document it is put into: on
-    one line, without halves of characters, and left out if it is none."""
+    """Return JSON of a model or a tool so that it does no harm to the document it is put into: on
+    one line, without halves of characters, and left out if it is no JSON."""
     if not text:
         return UNSET
     try:

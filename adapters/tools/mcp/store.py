@@ -7,7 +7,7 @@ from uuid import UUID
 
 from actors.law.ids import UserId
 from actors.law.store.hints import CatalogueChanged, Tell
-from adapters.access.acl import ChatReader, EveryoneGroup
+from adapters.access.acl import EveryoneGroup, NamedReader
 from adapters.postgres.driver.pool import Pool
 from adapters.postgres.driver.values import Json, Row, Statement
 from adapters.postgres.queries import SQL
@@ -101,10 +101,10 @@ class ServerStore:
 
     # who may use it
 
-    async def readers(self, id: UUID) -> tuple[list[ChatReader], EveryoneGroup | None]:
+    async def readers(self, id: UUID) -> tuple[list[NamedReader], EveryoneGroup | None]:
         async with self._pool.connection() as connection:
             found = await connection.execute(SQL["mcp_readers"], {"id": id})
-        users = [ChatReader(*row[:-1]) for row in found if row[1] is not None]
+        users = [NamedReader(*row[:-1]) for row in found if row[1] is not None]
         groups = [EveryoneGroup(row[0], row[-1]) for row in found if row[1] is None]
         return users, groups[0] if groups else None
 

@@ -5,7 +5,7 @@ from dataclasses import replace
 from actors.law.requests import CreateChat, NewChat
 from actors.law.store.hints import SummaryChanged
 from actors.upkeep.summary_jobs import ListedChat
-from adapters.chats.upkeep_stores import Summaries
+from adapters.chats.upkeep_stores import SummaryStorage
 from tests.actors.chat.turn.given import answered, hidden
 from tests.actors.law.chats import ANN, assistant, call, user
 from tests.adapters.postgres.stores import new_chat_id
@@ -19,7 +19,7 @@ async def a_chat_of(store):
 
 
 def summaries_of(store):
-    return Summaries(store.pool, tell=store.telling)
+    return SummaryStorage(store.pool, tell=store.telling)
 
 
 async def written(store, chat):

@@ -4,7 +4,7 @@ from actors.law.ids import ChatId
 from actors.law.requests import Acquire, CreateChat, FinishTurn, NewChat, RecordGenerationAttempt
 from actors.law.store.hints import TitleChanged
 from actors.law.store.ports import Applied, fence_of
-from adapters.chats.upkeep_stores import Titles
+from adapters.chats.upkeep_stores import TitleStorage
 from tests.actors.law.chats import ANN, HOLDER, user
 from tests.adapters.postgres.stores import new_chat_id
 
@@ -17,7 +17,7 @@ async def a_chat_called(store, title) -> ChatId:
 
 
 def titles_of(store):
-    return Titles(store.pool, tell=store.telling)
+    return TitleStorage(store.pool, tell=store.telling)
 
 
 async def title_of(store, chat):

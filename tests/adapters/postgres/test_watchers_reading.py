@@ -6,7 +6,7 @@ from actors.law import requests as ask
 from actors.law.refusals import ChatNotFound
 from actors.law.states import Status
 from actors.streams.feeds.diff import Position
-from adapters.chats.streams.reading import WatchersReading
+from adapters.chats.streams.reading import WatcherReading
 from tests.actors.law.chats import DYNAMIC, assistant, call, edit, send, step, system, user
 from tests.adapters.postgres.stores import new_chat_id
 from tests.contracts.given import a_held_chat, applied
@@ -16,7 +16,7 @@ TRAIL_MAX = 16
 
 @pytest.fixture
 def reading(store):
-    return WatchersReading(store.pool, lease_seconds=30.0)
+    return WatcherReading(store.pool, lease_seconds=30.0)
 
 
 async def test_a_chat_is_read_as_everybody_reads_it(store, reading):

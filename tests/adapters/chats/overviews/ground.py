@@ -17,9 +17,9 @@ from adapters.access.changes import ChatSender
 from adapters.chats.files.store import FileStore, PromptFiles
 from adapters.chats.overviews import OverviewStore, PinStore
 from adapters.chats.request_repeats import Receipts, RequestRepeats
-from adapters.chats.routes.chat_list import ChatList
-from adapters.chats.routes.chats import Chats
-from adapters.chats.routes.sharing import Sharing
+from adapters.chats.routes.chat_list import ChatListRoutes
+from adapters.chats.routes.chats import ChatRoutes
+from adapters.chats.routes.sharing import SharingRoutes
 from adapters.http.door import Door
 from adapters.postgres.queries import SQL
 from adapters.tools.approvals.store import ConsentStore
@@ -137,7 +137,7 @@ def rows_on(store, supervisor, shelf, *, sharing):
     pool = store.pool
     admission = Admission(pool, sharing=sharing)
     owned = OwnedWorkspaces(pool, tell=store.telling, sharing=sharing)
-    chats = Chats(
+    chats = ChatRoutes(
         admission,
         shelf,
         pins=PinStore(pool),
@@ -155,8 +155,8 @@ def rows_on(store, supervisor, shelf, *, sharing):
         workspaces=owned,
         organization=ORGANIZATION,
     )
-    listing = ChatList(shelf, owned, organization=ORGANIZATION, sharing=sharing)
-    sharing = Sharing(
+    listing = ChatListRoutes(shelf, owned, organization=ORGANIZATION, sharing=sharing)
+    sharing = SharingRoutes(
         admission,
         ReaderStore(pool),
         organization=ORGANIZATION,

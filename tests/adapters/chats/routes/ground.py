@@ -19,13 +19,13 @@ from actors.supervisor.deps import SupervisorLimits
 from actors.supervisor.slots import Slots
 from adapters.access.admission import Admission
 from adapters.access.changes import ChatSender
-from adapters.chats.files.routes import Files
+from adapters.chats.files.routes import FileRoutes
 from adapters.chats.files.store import FileStore
 from adapters.chats.overviews import OverviewStore
 from adapters.chats.request_repeats import Receipts, RequestRepeats
-from adapters.chats.routes.messages import Messages
-from adapters.chats.routes.queue import Queue
-from adapters.chats.routes.turns import Turns
+from adapters.chats.routes.messages import MessageRoutes
+from adapters.chats.routes.queue import QueueRoutes
+from adapters.chats.routes.turns import TurnRoutes
 from adapters.http.door import Door
 from adapters.http.endpoints import Caller, TokenSource
 from adapters.http.requests import ClientConnection, HttpRequest
@@ -161,14 +161,14 @@ def rows_on(pool, ledger, supervisor, *, catalogue=None, clock=None):
     sending = ChatSender(ledger, supervisor)
     catalogue = catalogue or a_catalogue(pool)
     shelved = OverviewStore(pool, tell=lambda hint: None, lease_seconds=30.0)
-    files = Files(
+    files = FileRoutes(
         shelf,
         organization=ORGANIZATION,
         link_key=VAULT.derived("file links"),
         clock=clock or Clock(),
     )
     routes = (
-        Messages(
+        MessageRoutes(
             admission,
             pages,
             sending=sending,
@@ -177,8 +177,8 @@ def rows_on(pool, ledger, supervisor, *, catalogue=None, clock=None):
             repeating=RequestRepeats(Receipts(pool)),
             servers=known_servers(pool),
         ),
-        Queue(admission, ledger, sending=sending, files=shelf, catalogue=catalogue),
-        Turns(admission, sending, overviews=shelved, organization=ORGANIZATION),
+        QueueRoutes(admission, ledger, sending=sending, files=shelf, catalogue=catalogue),
+        TurnRoutes(admission, sending, overviews=shelved, organization=ORGANIZATION),
         Approvals(admission, ConsentStore(pool), sending=sending),
         files,
     )

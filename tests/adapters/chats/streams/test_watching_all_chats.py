@@ -8,7 +8,7 @@ import pytest
 import trio
 from trio_websocket import ConnectionClosed
 
-from adapters.chats.upkeep_stores import Summaries
+from adapters.chats.upkeep_stores import SummaryStorage
 from adapters.rehearsal.behaviour import Behaviour, ScriptedCall
 from tests.adapters.chats.streams.ground import ANN, BOB, PATIENCE_SECONDS, ROOT, a_stage
 
@@ -119,7 +119,7 @@ async def test_what_came_of_a_turn_and_what_a_chat_is_about_is_told(stage):
         chat = await stage.create(HELLO)
         await listener.until(lambda: listener.was(chat, "waiting"))
         stored = await stage.chats.store.reading.view(chat)
-        summaries = Summaries(stage.chats.store.pool, tell=stage.chats.store.bus.tell)
+        summaries = SummaryStorage(stage.chats.store.pool, tell=stage.chats.store.bus.tell)
         await summaries.label(stored.chat, "Said hello")
         await summaries.summarise(stored.chat, "They greet each other.", turns=1)
         await listener.until(lambda: "chat_summary_change" in listener.kinds(chat))
