@@ -24,7 +24,7 @@ from adapters.models.provider_config import (
 )
 from adapters.models.providers.bedrock.aws import (
     DEFAULT_REGION,
-    Bearer,
+    BearerToken,
 )
 from adapters.models.settings import DeploymentSettings
 from adapters.models.store.catalogue import (
@@ -150,7 +150,7 @@ def provider_with_key(provider: ListedProvider, key: str) -> ProviderConfig:
     """Return the configuration of a provider with a user's own key."""
     config = provider.config
     if provider.vendor.login is Login.AWS:
-        return replace(config, credentials=Bearer(key), region=config.region or DEFAULT_REGION)
+        return replace(config, credentials=BearerToken(key), region=config.region or DEFAULT_REGION)
     return replace(config, key=key)
 
 

@@ -31,7 +31,7 @@ from adapters.models.providers.dial import (
     open_connection,
     split_url,
 )
-from adapters.models.providers.faults import ProviderUnreachable, Untrusted
+from adapters.models.providers.faults import ProviderUnreachable, UntrustedPeer
 from adapters.postgres.driver.faults import DatabaseFault
 from adapters.postgres.driver.pool import Pool
 from adapters.postgres.queries import SQL
@@ -213,7 +213,7 @@ class Dialler:
                 origin, path = split_url(url)
                 opened.append(await open_connection(self._dial, origin))
                 return await self._enter(DialledConnection(opened[0]), worker, origin, path + PATH)
-        except (ProviderUnreachable, Untrusted, ValueError) as error:
+        except (ProviderUnreachable, UntrustedPeer, ValueError) as error:
             return NotConnected(str(error))
         except (*GONE, *BROKEN) as error:
             return NotConnected(f"{url}: the connection broke ({error})")

@@ -24,7 +24,7 @@ from actors.law.parts.message import (
 from adapters.models.providers.anthropic.events import MessageDecoder, sse_split
 from adapters.models.providers.anthropic.provider import AnthropicProvider, answer_tool
 from adapters.models.providers.bedrock.aws import AwsKeys
-from adapters.models.providers.bedrock.events import EventSplit
+from adapters.models.providers.bedrock.events import EventSplitter
 from adapters.models.providers.bedrock.provider import BedrockProvider
 from adapters.models.providers.http import HttpClient
 from tests.adapters.models.providers.google import test_recordings as google
@@ -133,7 +133,7 @@ def check_meaning(sent, exchange, name):
 
 def events(body):
     if not body.startswith(b"event: "):
-        return [json.loads(text) for text in EventSplit()(body)]
+        return [json.loads(text) for text in EventSplitter()(body)]
     lines = [line.partition(":")[2] for line in body.decode().splitlines() if line[:5] == "data:"]
     return [json.loads(line) for line in lines]
 

@@ -16,7 +16,7 @@ from urllib.parse import unquote, urlsplit
 import h11
 import trio
 
-from adapters.models.providers.faults import ProviderUnreachable, Untrusted
+from adapters.models.providers.faults import ProviderUnreachable, UntrustedPeer
 
 CONNECT_SECONDS_MAX = (
     30.0  # for looking up the name, TCP and TLS together; then `ProviderUnreachable`
@@ -134,7 +134,7 @@ async def with_tls(
 
 
 async def open_connection(dial: Dial, origin: Origin) -> trio.abc.Stream:
-    """Return a new connection. Raises `ProviderUnreachable` or `Untrusted`."""
+    """Return a new connection. Raises `ProviderUnreachable` or `UntrustedPeer`."""
     try:
         with trio.fail_after(CONNECT_SECONDS_MAX):
             return await dial(origin)
@@ -144,7 +144,7 @@ async def open_connection(dial: Dial, origin: Origin) -> trio.abc.Stream:
     except trio.BrokenResourceError as error:
         refused = error.__cause__
         if isinstance(refused, ssl.SSLCertVerificationError):
-            raise Untrusted(f"{origin}: certificate: {refused.verify_message}") from error
+            raise UntrustedPeer(f"{origin}: certificate: {refused.verify_message}") from error
         raise ProviderUnreachable(f"{origin}: TLS handshake, connection reset") from error
     except OSError as error:
         raise ProviderUnreachable(f"{origin}: {_reason(error)}") from error

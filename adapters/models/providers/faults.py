@@ -2,8 +2,8 @@
 
 None of the exceptions leaves `streaming`: there they become failures, which are data. Each text is
 `subject: fact`, without headers, keys, queries, or a word of what was received, except for
-`Reported`, whose text is the provider's own. Every text that a provider sent passes `_safe`, so a
-key that we sent never comes back out, even where the provider repeats it.
+`ReportedFailure`, whose text is the provider's own. Every text that a provider sent passes `_safe`,
+so that a key that we sent never comes back out, even if the provider repeats it.
 """
 
 import json
@@ -34,7 +34,7 @@ class ProviderUnreachable(CallFailed):
     """A connection that could not be made."""
 
 
-class Untrusted(CallFailed):
+class UntrustedPeer(CallFailed):
     """A peer that could not prove who it is; trying again will not help."""
 
 
@@ -46,11 +46,11 @@ class BrokenStream(CallFailed):
     """A response that its protocol does not allow; it would come again."""
 
 
-class Unsendable(CallFailed):
+class UnsendableRequest(CallFailed):
     """A request that cannot be written down; it would not go the next time either."""
 
 
-class Reported(CallFailed):
+class ReportedFailure(CallFailed):
     """A failure that a stream reports after it had begun well."""
 
 

@@ -14,7 +14,7 @@ CHUNK_LINE_BYTES_MAX = 4096  # a longer line, or more trailers, breaks the conne
 _SIZE = re.compile(rb"([0-9a-fA-F]{1,15})[ \t]*(?:;[^\r\n]*)?")
 
 
-class Framing(Protocol):
+class BodyFraming(Protocol):
     """A reader of one body, which knows where it ends."""
 
     ended: bool  # the body is complete
@@ -29,7 +29,7 @@ class Framing(Protocol):
         ...
 
 
-class Sized:
+class SizedBody:
     """A body whose length the head has told."""
 
     def __init__(self, size: int) -> None:
@@ -49,7 +49,7 @@ class Sized:
             raise ConnectionLost("http: connection closed before the end of the body")
 
 
-class UntilClosed:
+class BodyUntilClosed:
     """A body that ends when the peer hangs up."""
 
     def __init__(self) -> None:
@@ -63,7 +63,7 @@ class UntilClosed:
         self.ended = True
 
 
-class Chunked:
+class ChunkedBody:
     """A body that comes in chunks, each with its length before it."""
 
     def __init__(self) -> None:

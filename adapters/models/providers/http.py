@@ -23,8 +23,8 @@ import trio
 
 from actors.law.parts.prompt import Asker
 from adapters.models.providers.dial import CLOSE_SECONDS_MAX, Dial, Origin, hang_up, open_connection
-from adapters.models.providers.faults import BrokenStream, ConnectionLost, Unsendable
-from adapters.models.providers.framing import Chunked, Framing, Sized, UntilClosed
+from adapters.models.providers.faults import BrokenStream, ConnectionLost, UnsendableRequest
+from adapters.models.providers.framing import BodyFraming, BodyUntilClosed, ChunkedBody, SizedBody
 from runtime.statistics import CounterMetric, GaugeMetric
 
 WRITE_SECONDS_MAX = 30.0  # for one piece of a request; then `ConnectionLost`
@@ -106,7 +106,7 @@ def _written(request: ProviderRequest, wire: h11.Connection) -> bytes:
     try:
         asked = h11.Request(method=request.method, target=request.target, headers=headers)
     except (h11.LocalProtocolError, UnicodeEncodeError):
-        raise Unsendable(
+        raise UnsendableRequest(
             f"{request.origin}: a header or the path has characters that cannot be sent;"
             " look at the API key and the base URL"
         ) from None
@@ -120,7 +120,7 @@ def _written(request: ProviderRequest, wire: h11.Connection) -> bytes:
 class ProviderResponse:
     """A response: its head, and a body that is read piece by piece."""
 
-    def __init__(self, connection: _Connection, head: h11.Response, framing: Framing) -> None:
+    def __init__(self, connection: _Connection, head: h11.Response, framing: BodyFraming) -> None:
         self.status = head.status_code
         self.headers: Mapping[str, str] = {
             name.decode("ascii"): value.decode("latin-1") for name, value in head.headers
@@ -263,18 +263,18 @@ class HttpClient:
         )
 
 
-def _framing(head: h11.Response, method: str) -> Framing:
+def _framing(head: h11.Response, method: str) -> BodyFraming:
     """Return the framing of a body (RFC 9112, 6.3). h11 has checked that the fields agree."""
     fields = dict(head.headers)
     if method == "HEAD" or head.status_code in (204, 304):
-        return Sized(0)
+        return SizedBody(0)
     if fields.get(b"content-encoding", b"identity").lower() != b"identity":
         raise BrokenStream("http: the response is compressed, which was not asked for")
     if b"transfer-encoding" in fields:
-        return Chunked()
+        return ChunkedBody()
     if b"content-length" in fields:
-        return Sized(int(fields[b"content-length"]))
-    return UntilClosed()
+        return SizedBody(int(fields[b"content-length"]))
+    return BodyUntilClosed()
 
 
 USER_AGENT = (

@@ -3,7 +3,7 @@
 import pytest
 
 from adapters.models.provider_config import models_of_environment
-from adapters.models.providers.bedrock.aws import AwsKeys, Bearer
+from adapters.models.providers.bedrock.aws import AwsKeys, BearerToken
 from adapters.settings.refusals import CannotStart
 
 ALL = {
@@ -103,7 +103,7 @@ def test_bedrock_is_offered_where_credentials_of_aws_are_around(home):
     signing, bearing = the_one(home | keys), the_one(home | {"AWS_BEARER_TOKEN_BEDROCK": "t"})
 
     assert ("bedrock", "eu-west-1") == (signing.provider.type, signing.provider.region)
-    assert (AwsKeys("a", "s", None), Bearer("t")) == (
+    assert (AwsKeys("a", "s", None), BearerToken("t")) == (
         signing.provider.credentials,
         bearing.provider.credentials,
     )

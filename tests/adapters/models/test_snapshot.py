@@ -8,7 +8,7 @@ import pytest
 
 from adapters.models.assembling import ProcessFacts, assemble
 from adapters.models.provider_config import models_of_environment
-from adapters.models.providers.bedrock.aws import AwsKeys, Bearer
+from adapters.models.providers.bedrock.aws import AwsKeys, BearerToken
 from adapters.models.snapshot import REHEARSAL_MODEL, ModelSource, with_user_key
 from adapters.models.store.catalogue import BedrockSecrets, StoredCatalogue, StoredKey
 from tests.adapters.models.store.ground import SINCE, a_model, a_provider
@@ -149,7 +149,7 @@ def test_a_users_own_key_takes_the_place_of_the_deployments():
     mine, on_aws = contents.models.values()
     assert "own" == with_user_key(mine, "own").provider.key
     assert "central" == with_user_key(mine, None).provider.key
-    assert Bearer("own") == with_user_key(on_aws, "own").provider.credentials
+    assert BearerToken("own") == with_user_key(on_aws, "own").provider.credentials
     assert AMBIENT == with_user_key(on_aws, None).provider.credentials
 
 

@@ -33,7 +33,7 @@ from actors.law.parts.deltas import (
 from actors.law.parts.json_text import ANTHROPIC
 from actors.law.parts.message import JsonText, TokenUsage
 from adapters.models.providers.anthropic import wire
-from adapters.models.providers.faults import BrokenStream, Reported, SkippedKinds
+from adapters.models.providers.faults import BrokenStream, ReportedFailure, SkippedKinds
 from adapters.models.providers.sse import EventParser
 
 _REASONS = {
@@ -140,7 +140,7 @@ class MessageDecoder:
             case wire.Ping():
                 return ()
             case wire.Error():
-                raise Reported(f"{event.error.type}: {event.error.message}")
+                raise ReportedFailure(f"{event.error.type}: {event.error.message}")
             case _:
                 assert_never(event)
 
@@ -240,7 +240,7 @@ def _args(opened: _Open, input: msgspec.Raw) -> JsonText:
 
 
 def _searched(block: wire.WebSearchToolResult) -> Iterator[Delta]:
-    found = read_found(block.content)
+    found = read_search_results(block.content)
     notes = metadata({"web_search": block.content})
     if isinstance(found, wire.WebSearchError):
         result = JsonText(msgspec.json.encode({"error": found.error_code}).decode())
@@ -322,7 +322,7 @@ def read_message(body: bytes) -> wire.Message:
         raise BrokenStream(f"anthropic: message: {error}") from error
 
 
-def read_found(content: msgspec.Raw) -> list[wire.WebSearchResult] | wire.WebSearchError:
+def read_search_results(content: msgspec.Raw) -> list[wire.WebSearchResult] | wire.WebSearchError:
     try:
         return _FOUND.decode(content)
     except msgspec.MsgspecError as error:

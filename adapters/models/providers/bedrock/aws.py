@@ -32,19 +32,19 @@ class AwsKeys:
 
 
 @dataclass(frozen=True, slots=True)
-class Bearer:
+class BearerToken:
     """An API key of Bedrock's own."""
 
     token: str = field(repr=False)
 
 
-Credentials = AwsKeys | Bearer
+Credentials = AwsKeys | BearerToken
 
 
 def aws_credentials(environ: Mapping[str, str]) -> Credentials | None:
     """Return the credentials that the environment offers; None: there are none, or not all."""
     if token := environ.get("AWS_BEARER_TOKEN_BEDROCK"):
-        return Bearer(token)
+        return BearerToken(token)
     access, secret = environ.get("AWS_ACCESS_KEY_ID"), environ.get("AWS_SECRET_ACCESS_KEY")
     if access and secret:
         return AwsKeys(access, secret, environ.get("AWS_SESSION_TOKEN") or None)
@@ -72,7 +72,7 @@ def _shared(environ: Mapping[str, str]) -> AwsKeys | None:
 
 
 @dataclass(frozen=True, slots=True)
-class Scope:
+class SigningScope:
     """The region and the service that a signature is for."""
 
     region: str
@@ -89,7 +89,7 @@ def signature_headers(
     headers: Headers,
     body: bytes,
     keys: AwsKeys,
-    scope: Scope,
+    scope: SigningScope,
     now: datetime,
 ) -> tuple[tuple[str, str], ...]:
     """Return the headers to add to a request.
@@ -135,7 +135,7 @@ def _query(query: str) -> str:
     return "&".join(f"{name}={value}" for name, value in encoded)
 
 
-def _key(keys: AwsKeys, day: str, scope: Scope) -> bytes:
+def _key(keys: AwsKeys, day: str, scope: SigningScope) -> bytes:
     key = f"AWS4{keys.secret_key}".encode()
     for step in (day, scope.region, scope.service, "aws4_request"):
         key = _hmac(key, step)

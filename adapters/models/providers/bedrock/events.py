@@ -13,7 +13,7 @@ from dataclasses import dataclass
 
 import msgspec
 
-from adapters.models.providers.faults import BrokenStream, Reported
+from adapters.models.providers.faults import BrokenStream, ReportedFailure
 from adapters.models.providers.sse import valid_text
 
 MESSAGE_BYTES_MAX = 24 * 1024 * 1024  # AWS's own limit is 16 MiB of payload; more breaks the stream
@@ -111,7 +111,7 @@ def _headers(data: bytes) -> dict[str, str]:
     return headers
 
 
-class EventSplit:
+class EventSplitter:
     """A splitter of the stream's bytes into the JSON of Anthropic's events."""
 
     def __init__(self) -> None:
@@ -124,7 +124,7 @@ class EventSplit:
         for message in messages:
             kind = message.headers.get(":message-type")
             if kind != "event":
-                raise Reported(_reported(message))
+                raise ReportedFailure(_reported(message))
             if message.headers.get(":event-type") == "chunk":
                 yield _unpacked(message.payload)
 

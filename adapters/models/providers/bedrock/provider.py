@@ -11,8 +11,13 @@ from actors.law.parts.prompt import Prompt
 from adapters.models.providers.anthropic.events import MessageDecoder
 from adapters.models.providers.anthropic.provider import answer_tool
 from adapters.models.providers.anthropic.request import betas, body
-from adapters.models.providers.bedrock.aws import Bearer, Credentials, Scope, signature_headers
-from adapters.models.providers.bedrock.events import EventSplit
+from adapters.models.providers.bedrock.aws import (
+    BearerToken,
+    Credentials,
+    SigningScope,
+    signature_headers,
+)
+from adapters.models.providers.bedrock.events import EventSplitter
 from adapters.models.providers.dial import split_url
 from adapters.models.providers.faults import CalledProvider, SkippedKinds, SkippedStatistics
 from adapters.models.providers.http import HttpClient, ProviderRequest, identity
@@ -59,7 +64,7 @@ class BedrockProvider:
 
     def _decoder(self, prompt: Prompt) -> MessageDecoder:
         tool = answer_tool(prompt)
-        return MessageDecoder(EventSplit(), answer_tool=tool, skipped=self._skipped)
+        return MessageDecoder(EventSplitter(), answer_tool=tool, skipped=self._skipped)
 
     def _request(self, prompt: Prompt, action: str) -> ProviderRequest:
         model = quote(model_id(prompt.model, self._region), safe="")
@@ -77,7 +82,7 @@ class BedrockProvider:
         return ProviderRequest(self._origin, target, headers, content)
 
     def _authorization(self, target: str, content: bytes) -> tuple[tuple[str, str], ...]:
-        if isinstance(self._credentials, Bearer):
+        if isinstance(self._credentials, BearerToken):
             return (("Authorization", f"Bearer {self._credentials.token}"),)
         signed = (("Host", self._origin.host_header), ("Content-Type", "application/json"))
         return signature_headers(
@@ -86,7 +91,7 @@ class BedrockProvider:
             headers=signed,
             body=content,
             keys=self._credentials,
-            scope=Scope(self._region, SERVICE),
+            scope=SigningScope(self._region, SERVICE),
             now=clock.wall(),
         )
 
@@ -103,6 +108,6 @@ def model_id(model: str, region: str) -> str:
 
 
 def _secrets(credentials: Credentials) -> tuple[str, ...]:
-    if isinstance(credentials, Bearer):
+    if isinstance(credentials, BearerToken):
         return (credentials.token,)
     return (credentials.secret_key, credentials.session_token or "")

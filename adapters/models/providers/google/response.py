@@ -27,7 +27,7 @@ from actors.law.parts.deltas import (
     ToolCall,
 )
 from actors.law.parts.message import NO_USAGE, JsonText, TokenUsage
-from adapters.models.providers.faults import BrokenStream, Reported, SkippedKinds, error_text
+from adapters.models.providers.faults import BrokenStream, ReportedFailure, SkippedKinds, error_text
 from adapters.models.providers.google import wire
 from adapters.models.providers.google.request import METADATA
 from adapters.models.providers.sse import EventParser
@@ -100,7 +100,7 @@ class GeminiDecoder:
         try:
             chunk = _chunk(data)
             if chunk.error is not None:
-                raise Reported(error_text(chunk.error))
+                raise ReportedFailure(error_text(chunk.error))
             return list(self._chunk(chunk))
         except msgspec.MsgspecError as error:
             raise BrokenStream(f"google: {error}") from error
@@ -128,7 +128,7 @@ class GeminiDecoder:
             return
         if reason in _LOST:
             said = f": {candidate.finish_message}" if candidate.finish_message else ""
-            raise Reported(f"server error: {reason}{said}")
+            raise ReportedFailure(f"server error: {reason}{said}")
         if reason in _WITHHELD:
             why = ProviderRefusal(reason, candidate.finish_message)
             self._end = FinishReason.CONTENT_FILTER, why

@@ -55,7 +55,7 @@ class _Call:
         return ToolCall(self.id, self.name, args, metadata=metadata)
 
 
-class Calls:
+class CallAssembly:
     """The calls of one answer. `nonce` makes ids for servers that send none."""
 
     def __init__(self, nonce: str) -> None:
@@ -101,7 +101,7 @@ Detail = dict[str, Any]
 _JOINED = ("text", "summary")
 
 
-class Thoughts:
+class ThoughtAssembly:
     """The details of one block of reasoning."""
 
     def __init__(self) -> None:

@@ -22,9 +22,9 @@ from actors.law.parts.deltas import (
 )
 from actors.law.parts.message import NO_USAGE, TokenUsage
 from adapters.models.providers.facts.gemini import THOUGHT_BEGINS, THOUGHT_ENDS
-from adapters.models.providers.faults import BrokenStream, Reported, SkippedKinds, error_text
+from adapters.models.providers.faults import BrokenStream, ReportedFailure, SkippedKinds, error_text
 from adapters.models.providers.openai_chat import wire
-from adapters.models.providers.openai_chat.pieces import Calls, Thoughts
+from adapters.models.providers.openai_chat.pieces import CallAssembly, ThoughtAssembly
 from adapters.models.providers.sse import EventParser
 
 TRUNCATED = "chat completions stream closed before its end"
@@ -75,9 +75,9 @@ class _Reading:
     def __init__(self, nonce: str, answer_tool: str | None, skipped: SkippedKinds) -> None:
         self._answer_tool = answer_tool  # its arguments are the answer's text
         self._skipped = skipped
-        self._calls = Calls(nonce)
+        self._calls = CallAssembly(nonce)
         self._called = False
-        self._thoughts: Thoughts | None = None  # of the block of reasoning that is open
+        self._thoughts: ThoughtAssembly | None = None  # of the block of reasoning that is open
         self._text: str | None = None  # the block of text that is open
         self._blocks = 0
         self._sources: set[str] = set()
@@ -105,7 +105,7 @@ class _Reading:
         except msgspec.DecodeError as error:
             raise BrokenStream(f"chat completions: {error}") from error
         if chunk.error is not None or chunk.object == "error":
-            raise Reported(error_text(chunk.error or msgspec.json.decode(data)))
+            raise ReportedFailure(error_text(chunk.error or msgspec.json.decode(data)))
         self._id = self._id or chunk.id
         if chunk.usage is not None:
             self._usage = usage_of(chunk.usage)
@@ -145,7 +145,7 @@ class _Reading:
         if choice.content_filter_results:
             self._filtered = self._filtered or _filtered_by(choice.content_filter_results)
         if choice.finish_reason == "error":
-            raise Reported("server error: the model stopped with an error")
+            raise ReportedFailure("server error: the model stopped with an error")
         if choice.finish_reason:
             self._reason = choice.finish_reason
             yield from self._end_block()
@@ -210,7 +210,7 @@ class _Reading:
     def _open_thoughts(self) -> Iterator[Delta]:
         if self._thoughts is None:
             yield from self._end_block()
-            self._thoughts = Thoughts()
+            self._thoughts = ThoughtAssembly()
 
     def _block(self, kind: str) -> str:
         return f"{kind}_{self._blocks}"

@@ -27,7 +27,7 @@ from actors.law.parts.deltas import (
     ToolInputStarted,
 )
 from actors.law.parts.message import NO_USAGE, JsonText, TokenUsage
-from adapters.models.providers.faults import BrokenStream, Reported, SkippedKinds, error_text
+from adapters.models.providers.faults import BrokenStream, ReportedFailure, SkippedKinds, error_text
 from adapters.models.providers.openai_responses import wire
 from adapters.models.providers.openai_responses.request import METADATA
 from adapters.models.providers.sse import EventParser
@@ -133,7 +133,7 @@ class ResponsesDecoder:
     def heard_error(self, event: bytes) -> Iterator[Delta]:
         said = read(wire.ErrorEvent, event)
         flat = {"code": said.code, "message": said.message}
-        raise Reported(error_text(said.error or flat))
+        raise ReportedFailure(error_text(said.error or flat))
 
     def _item(self, raw: msgspec.Raw, *, count: bool = False) -> _Item | None:
         kind = read(wire.Typed, raw).type
@@ -202,7 +202,7 @@ class ResponsesDecoder:
     def _ended(self, response: wire.Response) -> Iterator[Delta]:
         self._over = True
         if response.status == "failed" or response.error:
-            raise Reported(error_text(response.error or "server error: the response failed"))
+            raise ReportedFailure(error_text(response.error or "server error: the response failed"))
         reason, refusal = self._outcome(response)
         usage = usage_of(response.usage) if response.usage else NO_USAGE
         yield AnswerFinished(reason, usage, response.id, refusal=refusal)

@@ -27,7 +27,7 @@ from adapters.models.providers.dial import (
     proxy_of,
     tls_context,
 )
-from adapters.models.providers.faults import ProviderUnreachable, Untrusted
+from adapters.models.providers.faults import ProviderUnreachable, UntrustedPeer
 from adapters.models.providers.http import HttpClient, ProviderRequest
 from tests.fakes.network import whole
 
@@ -74,14 +74,14 @@ async def test_a_trusted_server_is_asked(port):
 async def test_a_server_that_nobody_vouches_for_is_not_asked(port):
     origin = Origin("https", "localhost", port)
 
-    with pytest.raises(Untrusted, match=rf"^localhost:{port}: certificate: self.signed"):
+    with pytest.raises(UntrustedPeer, match=rf"^localhost:{port}: certificate: self.signed"):
         await open_connection(direct_dial(tls_context()), origin)
 
 
 async def test_a_server_under_another_name_is_not_asked(port):
     origin = Origin("https", "127.0.0.1", port)
 
-    with pytest.raises(Untrusted, match=r"certificate: .*not valid for '127\.0\.0\.1'"):
+    with pytest.raises(UntrustedPeer, match=r"certificate: .*not valid for '127\.0\.0\.1'"):
         await open_connection(direct_dial(trusting()), origin)
 
 

@@ -7,7 +7,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from adapters.models.providers.faults import BrokenStream, ConnectionLost
-from adapters.models.providers.framing import CHUNK_LINE_BYTES_MAX, Chunked, Sized, UntilClosed
+from adapters.models.providers.framing import (
+    CHUNK_LINE_BYTES_MAX,
+    BodyUntilClosed,
+    ChunkedBody,
+    SizedBody,
+)
 
 
 def fed(framing, *pieces):
@@ -24,7 +29,7 @@ def test_any_cut_of_a_chunked_body_gives_the_same_body(chunks, trailers, data):
     stream = encoded(chunks) + b"0\r\n" + (b"Sum: 1\r\n\r\n" if trailers else b"\r\n")
     cuts = sorted(data.draw(st.sets(st.integers(0, len(stream)))))
     borders = [0, *(cut for cut in cuts if cut < len(stream)), len(stream)]
-    framing = Chunked()
+    framing = ChunkedBody()
 
     body = fed(framing, *(stream[a:b] for a, b in itertools.pairwise(borders)))
 
@@ -34,7 +39,7 @@ def test_any_cut_of_a_chunked_body_gives_the_same_body(chunks, trailers, data):
 
 
 def test_a_body_is_not_over_before_its_last_line():
-    framing = Chunked()
+    framing = ChunkedBody()
 
     body = fed(framing, b"3\r\nabc\r\n0\r\n")
 
@@ -42,7 +47,7 @@ def test_a_body_is_not_over_before_its_last_line():
 
 
 def test_what_follows_a_body_makes_its_connection_unfit():
-    framing = Chunked()
+    framing = ChunkedBody()
 
     fed(framing, b"0\r\n\r\nHTTP/1.1 200 OK")
 
@@ -67,11 +72,11 @@ def test_what_follows_a_body_makes_its_connection_unfit():
 )
 def test_a_chunk_that_is_not_what_it_says_breaks_the_connection(stream):
     with pytest.raises(BrokenStream, match=r"^http: "):
-        fed(Chunked(), stream)
+        fed(ChunkedBody(), stream)
 
 
 def test_a_chunked_body_that_is_cut_off_is_broken():
-    framing = Chunked()
+    framing = ChunkedBody()
     fed(framing, b"5\r\nab")
 
     with pytest.raises(ConnectionLost, match=r"^http: connection closed before the "):
@@ -79,21 +84,21 @@ def test_a_chunked_body_that_is_cut_off_is_broken():
 
 
 def test_a_sized_body_ends_with_its_last_byte():
-    framing = Sized(5)
+    framing = SizedBody(5)
 
     assert fed(framing, b"ab", b"cde") == b"abcde"
     assert (framing.ended, framing.clean) == (True, True)
 
 
 def test_a_sized_body_leaves_the_rest_and_says_so():
-    framing = Sized(2)
+    framing = SizedBody(2)
 
     assert fed(framing, b"abc") == b"ab"
     assert (framing.ended, framing.clean) == (True, False)
 
 
 def test_a_sized_body_that_is_cut_off_is_broken():
-    framing = Sized(3)
+    framing = SizedBody(3)
     fed(framing, b"a")
 
     with pytest.raises(ConnectionLost, match=r"^http: connection closed before the "):
@@ -101,7 +106,7 @@ def test_a_sized_body_that_is_cut_off_is_broken():
 
 
 def test_a_body_without_size_ends_with_the_connection():
-    framing = UntilClosed()
+    framing = BodyUntilClosed()
 
     assert fed(framing, b"a", b"bc") == b"abc"
     framing.close()

@@ -10,7 +10,7 @@ from adapters.models.providers.faults import (
     BrokenStream,
     ConnectionLost,
     ProviderUnreachable,
-    Untrusted,
+    UntrustedPeer,
 )
 from adapters.models.providers.http import (
     IDLE_MAX,
@@ -187,7 +187,7 @@ def _unverified():
             ProviderUnreachable,
             "Connection refused",
         ),
-        (_unverified(), Untrusted, "certificate: self-signed certificate"),
+        (_unverified(), UntrustedPeer, "certificate: self-signed certificate"),
         (trio.BrokenResourceError(), ProviderUnreachable, "TLS handshake, connection reset"),
     ],
 )

@@ -21,7 +21,7 @@ from actors.law.parts.deltas import (
 )
 from actors.law.parts.message import TokenUsage
 from adapters.models.providers.anthropic.events import MessageDecoder, sse_split
-from adapters.models.providers.faults import KINDS_MAX, BrokenStream, Reported, SkippedKinds
+from adapters.models.providers.faults import KINDS_MAX, BrokenStream, ReportedFailure, SkippedKinds
 
 
 def begun(**usage):
@@ -261,7 +261,7 @@ def test_what_is_no_event_breaks_the_stream(text):
 def test_an_error_event_is_reported_with_its_kind():
     error = {"type": "error", "error": {"type": "overloaded_error", "message": "Overloaded"}}
 
-    with pytest.raises(Reported, match=r"^overloaded_error: Overloaded$"):
+    with pytest.raises(ReportedFailure, match=r"^overloaded_error: Overloaded$"):
         heard(error)
 
 

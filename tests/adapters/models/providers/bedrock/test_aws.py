@@ -6,8 +6,8 @@ import pytest
 
 from adapters.models.providers.bedrock.aws import (
     AwsKeys,
-    Bearer,
-    Scope,
+    BearerToken,
+    SigningScope,
     aws_credentials,
     region_of,
     signature_headers,
@@ -29,7 +29,7 @@ def test_the_published_example_has_its_published_signature():
         headers=[("Host", "example.amazonaws.com")],
         body=b"",
         keys=EXAMPLE,
-        scope=Scope("us-east-1", "service"),
+        scope=SigningScope("us-east-1", "service"),
         now=datetime(2015, 8, 30, 12, 36, tzinfo=UTC),
     )
 
@@ -79,7 +79,7 @@ def test_paths_queries_and_tokens_are_signed_as_aws_signs_them(target, body, tok
         ],
         body=body,
         keys=AwsKeys("AKID", "SECRET", token),
-        scope=Scope("us-east-1", "bedrock"),
+        scope=SigningScope("us-east-1", "bedrock"),
         now=NOW,
     )
 
@@ -116,7 +116,7 @@ def home(tmp_path):
 @pytest.mark.parametrize(
     ("environ", "found"),
     [
-        ({"AWS_BEARER_TOKEN_BEDROCK": "b", "AWS_ACCESS_KEY_ID": "A"}, Bearer("b")),
+        ({"AWS_BEARER_TOKEN_BEDROCK": "b", "AWS_ACCESS_KEY_ID": "A"}, BearerToken("b")),
         ({"AWS_ACCESS_KEY_ID": "A", "AWS_SECRET_ACCESS_KEY": "S"}, AwsKeys("A", "S")),
         (
             {
@@ -158,4 +158,4 @@ def test_the_region_has_a_default(environ, region):
 
 
 def test_a_token_does_not_print():
-    assert "b" * 9 not in repr(Bearer("b" * 9))
+    assert "b" * 9 not in repr(BearerToken("b" * 9))

@@ -10,7 +10,7 @@ import pytest
 from actors.law.parts.deltas import AnswerFailed, AnswerFinished, FailureKind
 from actors.law.parts.message import TextPart
 from actors.law.parts.prompt import AnswerSchema, AnthropicOptions, CallSettings, Prompt, UserInput
-from adapters.models.providers.bedrock.aws import AwsKeys, Bearer
+from adapters.models.providers.bedrock.aws import AwsKeys, BearerToken
 from adapters.models.providers.bedrock.provider import BedrockProvider, model_id
 from adapters.models.providers.http import HttpClient
 from tests.fakes.network import Network, streamed, whole
@@ -64,7 +64,7 @@ async def test_keys_sign_and_a_token_goes_as_it_is(autojump_clock, nursery):
     network = Network(nursery, [[answer], [answer]])
 
     await heard(network)
-    await heard(network, Bearer("secret-token"))
+    await heard(network, BearerToken("secret-token"))
 
     signed, bearer = (request.headers for request in network.requests)
     assert signed["authorization"].startswith("AWS4-HMAC-SHA256 Credential=AKID/")

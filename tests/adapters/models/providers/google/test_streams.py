@@ -18,7 +18,7 @@ from actors.law.parts.deltas import (
     ToolCall,
 )
 from actors.law.parts.message import TokenUsage
-from adapters.models.providers.faults import BrokenStream, Reported, SkippedKinds
+from adapters.models.providers.faults import BrokenStream, ReportedFailure, SkippedKinds
 from adapters.models.providers.google.response import GeminiDecoder
 from tests.adapters.models.providers.replay import deltas_of, events
 
@@ -220,7 +220,7 @@ def test_counts_that_say_nothing_take_nothing_away():
     ],
 )
 def test_an_error_in_the_middle_of_a_stream_fails_the_answer(data, text):
-    with pytest.raises(Reported) as caught:
+    with pytest.raises(ReportedFailure) as caught:
         read(chunk({"text": "a"}), data)
 
     assert str(caught.value) == text

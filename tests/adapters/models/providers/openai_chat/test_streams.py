@@ -18,7 +18,7 @@ from actors.law.parts.deltas import (
     ToolInputStarted,
 )
 from actors.law.parts.message import TokenUsage
-from adapters.models.providers.faults import BrokenStream, Reported, SkippedKinds
+from adapters.models.providers.faults import BrokenStream, ReportedFailure, SkippedKinds
 from adapters.models.providers.openai_chat.response import ChatDecoder
 from tests.adapters.models.providers.replay import deltas_of, events
 
@@ -310,7 +310,7 @@ def test_nothing_is_heard_after_the_end():
     ],
 )
 def test_an_error_in_the_middle_of_a_stream_fails_the_answer(data, text):
-    with pytest.raises(Reported) as caught:
+    with pytest.raises(ReportedFailure) as caught:
         read(chunk({"content": "a"}), data)
 
     assert str(caught.value) == text

@@ -19,7 +19,7 @@ from actors.law.parts.deltas import (
     ToolInputStarted,
 )
 from actors.law.parts.message import TokenUsage
-from adapters.models.providers.faults import BrokenStream, Reported, SkippedKinds
+from adapters.models.providers.faults import BrokenStream, ReportedFailure, SkippedKinds
 from adapters.models.providers.openai_responses.response import ResponsesDecoder
 from tests.adapters.models.providers.replay import deltas_of, events
 
@@ -243,7 +243,7 @@ def test_an_answer_says_why_it_ended(data, expected):
     ],
 )
 def test_an_error_in_the_middle_of_a_stream_fails_the_answer(data, text):
-    with pytest.raises(Reported) as caught:
+    with pytest.raises(ReportedFailure) as caught:
         read(message(SAID), data)
 
     assert str(caught.value) == text
