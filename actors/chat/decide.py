@@ -43,21 +43,27 @@ class InFlight:
 
 @dataclass(frozen=True, slots=True)
 class Begin:
+    """Begin this kind of work: nothing is in flight."""
+
     kind: WorkKind
 
 
 @dataclass(frozen=True, slots=True)
 class Cancel:
+    """Stop the work in flight, which is obsolete."""
+
     cause: Cause
 
 
 @dataclass(frozen=True, slots=True)
 class KeepGoing:
-    pass
+    """Do nothing: the work in flight is still right, or there is nothing to do yet."""
 
 
 @dataclass(frozen=True, slots=True)
 class LeaveChat:
+    """End the actor: the chat is not its own any more."""
+
     cause: Cause
 
 

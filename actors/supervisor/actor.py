@@ -51,7 +51,7 @@ from runtime.mailbox import Address
 from runtime.scope import CausedScope
 
 MAIL_AT_ONCE_MAX = 64
-KEPT_AWAY_MAX = 1_024  # chats that nobody may run; the oldest is forgotten, and found as an orphan
+KEPT_AWAY_MAX = 1_024  # chats that must not run; the oldest is forgotten, and found as an orphan
 CRASHES_REMEMBERED_MAX = 1_024  # chats whose crashes are counted; the oldest is forgotten
 LEAVE_SECONDS = 5.0  # for giving up the lease at the end; then it runs out by itself
 UNANSWERED_LOGGED = 60  # of so many questions in a row that the store did not answer one is logged
@@ -85,8 +85,10 @@ class Supervisor:
         self._registry: ChatRegistry
         self._tasks: trio.Nursery
         self._worker: WorkerId | None = None
-        self._settling: set[RunnerId] = set()  # held, run by nobody, being given back
-        self._kept_away: OrderedDict[RunnerId, None] = OrderedDict()  # held, so that nobody runs it
+        self._settling: set[RunnerId] = set()  # held without an actor, being given back
+        self._kept_away: OrderedDict[RunnerId, None] = (
+            OrderedDict()
+        )  # held, so that no process runs it
         self._crashes: OrderedDict[ChatId, int] = OrderedDict()
         self._unanswered: Counter[str] = Counter()  # in a row, by what was asked
         self._search = SearchState.IDLE
@@ -372,7 +374,7 @@ class Supervisor:
         seconds = round(now() - self._drained_since, 3)
         chats, cut = self._drained_count, len(self._cut)
         emit("supervisor.drained", "info", seconds=seconds, chats=chats, cut=cut)
-        for waits in self._cut[:1]:  # whoever comes for one finds the others
+        for waits in self._cut[:1]:  # a process that comes for one finds the others
             self._deps.bus.tell(waits)
 
     # asking the store again and again

@@ -50,6 +50,8 @@ class SupervisorLimits:
 
 @dataclass(frozen=True, slots=True)
 class SupervisorDeps:
+    """The ports and limits of the supervisor."""
+
     leases: Leases
     ledger: Ledger
     reading: StoredChats

@@ -42,7 +42,7 @@ class AnswerBooks(Protocol):
     async def book_answer(
         self, chat: ChatId, what: CostPurpose, model: Model, answer: ModelAnswer
     ) -> None:
-        """Note the cost of one answer. What cannot be noted is logged, and disturbs nobody."""
+        """Note the cost of one answer. What cannot be noted is logged."""
         ...
 
 

@@ -64,7 +64,7 @@ def turn_end_of(change: Change) -> TurnEnd | None:
     """Return how a turn ended with this change. None: none did, or the next has begun with it."""
     before, after = change.before.chat.status, change.chat.status
     if change.added and all(body.compressed for body in change.added):
-        return None  # a summary of what had ended before, which somebody asked for
+        return None  # a summary of what had ended before, which a user asked for
     match before, after:
         case Status.RUNNING, Status.WAITING:
             return TurnEnd.DONE

@@ -1,7 +1,7 @@
 """The wording of titles: the first one of a chat, and how a model is asked for a better one. Pure.
 
 The first title is the first words of what the user said. It is made twice, for the new chat and
-when a better one is looked for: as long as both are the same, nobody has renamed the chat.
+when a better one is looked for: as long as both are the same, the chat has not been renamed.
 """
 
 import json

@@ -37,6 +37,8 @@ class TurnLimits:
 
 @dataclass(frozen=True, slots=True)
 class TurnDeps:
+    """The ports and limits of all turns of this process."""
+
     ledger: Ledger
     reading: StoredChats
     models: Models
