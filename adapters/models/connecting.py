@@ -6,7 +6,6 @@ for it, so a daemon with real providers never has one. Its answer begins by sayi
 model.
 """
 
-from collections import OrderedDict
 from collections.abc import Callable
 from typing import NoReturn
 
@@ -24,6 +23,7 @@ from adapters.models.providers.openai_chat.provider import ChatCompletionsProvid
 from adapters.models.providers.openai_responses.provider import ResponsesProvider
 from adapters.rehearsal.behaviour import Behaviour
 from adapters.rehearsal.server import serve
+from adapters.settings.caching import RecentlyUsed
 
 MODELS_KEPT_MAX = (
     4_096  # connected models; the one unused for longest is dropped, and connected anew
@@ -70,17 +70,17 @@ class ModelCache:
 
     def __init__(self, client: HttpClient) -> None:
         self._client = client
-        self._made: OrderedDict[tuple[object, ...], tuple[ModelConfig, Model]] = OrderedDict()
+        self._made: RecentlyUsed[tuple[object, ...], tuple[ModelConfig, Model]] = RecentlyUsed(
+            MODELS_KEPT_MAX
+        )
 
     def model(self, config: ModelConfig) -> Model:
         """Return the model of a configuration, connected now or before."""
         key = (config.id, config.provider.key)
         made = self._made.get(key)
         if made is None or made[0] != config:
-            made = self._made[key] = (config, connect_model(config, self._client))
-        self._made.move_to_end(key)
-        while len(self._made) > MODELS_KEPT_MAX:
-            self._made.popitem(last=False)
+            made = (config, connect_model(config, self._client))
+            self._made.put(key, made)
         return made[1]
 
 

@@ -100,16 +100,6 @@ class PostgresLedger:
         [applied] = await self._answer(committed)
         return applied
 
-    async def apply(
-        self,
-        chat: ChatId,
-        requests: Sequence[ask.Request],
-        *,
-        fence: Fence | None = None,
-        receipt: Receipt | None = None,
-    ) -> Applied | Refusal | StaleFence:
-        return await self._apply(chat, requests, fence=fence, receipt=receipt)
-
     async def commit(
         self, held: StoredChat, requests: Sequence[ask.Request], *, fence: Fence
     ) -> Applied | Refusal | StaleFence:
@@ -125,7 +115,7 @@ class PostgresLedger:
                 if isinstance(outcome, WriteResult):
                     return applied_of(change, outcome)
                 lost = change if outcome is WriteFailure.UNKNOWN else None
-        return await self._apply(chat.id, requests, fence=fence, lost=lost, by_holder=True)
+        return await self.apply(chat.id, requests, fence=fence, lost=lost, by_holder=True)
 
     async def archive_family(
         self, root: ChatId, *, archived: bool
@@ -149,14 +139,14 @@ class PostgresLedger:
             return refused.answer
         return tuple(await self._answer(committed))
 
-    async def _apply(
+    async def apply(
         self,
         chat: ChatId,
         requests: Sequence[ask.Request],
         *,
-        fence: Fence | None,
-        lost: Change | None = None,
+        fence: Fence | None = None,
         receipt: Receipt | None = None,
+        lost: Change | None = None,
         by_holder: bool = False,
     ) -> Applied | Refusal | StaleFence:
         try:

@@ -40,8 +40,8 @@ class CacheStatistics:
 class RecentlyUsed(Generic[_Key, _Value]):
     """A bounded map. At its bound, the entry that was used longest ago is let go.
 
-    `max_weight` bounds the weights of all entries together: an entry that is heavier alone is let
-    go at once. `let_go` is told each entry that gives way to a new one.
+    `max_weight` bounds the weights of all entries together; the newest one stays however heavy it
+    is. `let_go` is told each entry that gives way to a new one.
     """
 
     def __init__(
@@ -75,7 +75,9 @@ class RecentlyUsed(Generic[_Key, _Value]):
         self.pop(key)
         self._entries[key] = value
         self.weight += self._weight_of(value)
-        while len(self._entries) > self._max_entries or self._is_too_heavy():
+        while len(self._entries) > 1 and (
+            len(self._entries) > self._max_entries or self._is_too_heavy()
+        ):
             oldest, gone = self._entries.popitem(last=False)
             self.weight -= self._weight_of(gone)
             self._let_go(oldest, gone)

@@ -4,7 +4,6 @@ A source says what it offers to a chat, and runs it. Its order is the order in w
 told of it; of two tools of one name the first is there, the other is not.
 """
 
-from collections import OrderedDict
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from types import MappingProxyType
@@ -19,6 +18,7 @@ from actors.law.parts.message import JsonText
 from actors.law.parts.prompt import ToolDefinition
 from actors.law.requests import DynamicTool
 from actors.tools.gating import is_allowed, kind_of, may_use_others
+from adapters.settings.caching import RecentlyUsed
 from runtime.log import emit
 
 NO_PARAMETERS = JsonText('{"type":"object","properties":{}}')
@@ -36,28 +36,19 @@ class DeclaredTools:
 
     def __init__(self, read: ReadDeclared) -> None:
         self._read = read
-        self._known: OrderedDict[ChatId, tuple[ToolDefinition, ...]] = OrderedDict()
-        self._size = 0
+        self._known: RecentlyUsed[ChatId, tuple[ToolDefinition, ...]] = RecentlyUsed(
+            CHATS_MAX, max_weight=CHARACTERS_MAX, weight_of=_size
+        )
 
     async def of(self, chat: Chat) -> tuple[ToolDefinition, ...]:
         """In the order in which they were declared."""
         if not chat.dynamic_tools or not may_use_others(kind_of(chat)):
             return ()
-        if chat.id not in self._known:
-            found = await self._read(chat.id)
-            self._keep(chat.id, tuple(_tool(chat, each) for each in found))
-        self._known.move_to_end(chat.id)
-        return self._known[chat.id]
-
-    def _keep(self, chat: ChatId, tools: tuple[ToolDefinition, ...]) -> None:
-        if chat not in self._known:  # somebody else may have read it meanwhile
-            self._known[chat] = tools
-            self._size += _size(tools)
-        while len(self._known) > 1 and (
-            len(self._known) > CHATS_MAX or self._size > CHARACTERS_MAX
-        ):
-            _, oldest = self._known.popitem(last=False)
-            self._size -= _size(oldest)
+        known = self._known.get(chat.id)
+        if known is None:
+            known = tuple(_tool(chat, each) for each in await self._read(chat.id))
+            self._known.put(chat.id, known)
+        return known
 
 
 def _size(tools: Sequence[ToolDefinition]) -> int:

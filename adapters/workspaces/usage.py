@@ -4,12 +4,12 @@ A disk is not measured by the kernel here, but by looking: what is written betwe
 the limit until then.
 """
 
-from collections import OrderedDict
 from contextlib import suppress
 from pathlib import Path
 from uuid import UUID
 
 from actors.tools.workspaces import WorkspaceRefusal
+from adapters.settings.caching import RecentlyUsed
 from adapters.workspaces.disk import Programs
 
 DU_SECONDS = 60.0  # for one measurement; then it is not known how much it is
@@ -28,8 +28,12 @@ class WorkspaceUsage:
         self.programs = Programs()
         self.used: set[UUID] = set()  # since the caretaker last took note
         self.measured_count = 0
-        self._written: OrderedDict[UUID, int] = OrderedDict()  # by tools, since it was measured
-        self._full: OrderedDict[UUID, int] = OrderedDict()  # their sizes when last measured
+        self._written: RecentlyUsed[UUID, int] = RecentlyUsed(
+            NOTED_MAX
+        )  # by tools, since it was measured
+        self._full: RecentlyUsed[UUID, int] = RecentlyUsed(
+            NOTED_MAX
+        )  # their sizes when last measured
 
     @property
     def full(self) -> int:
@@ -55,30 +59,27 @@ class WorkspaceUsage:
         """Return how many bytes it takes. If that cannot be measured, now or because it is being
         measured already, one that was full stays so, and any other takes nothing."""
         self.measured_count += 1
-        self._written.pop(workspace, None)
+        self._written.pop(workspace)
         size = await self._size_of(self._directory / str(workspace))
-        return self._full.get(workspace, 0) if size is None else size
+        return (self._full.peek(workspace) or 0) if size is None else size
 
     def is_over(self, workspace: UUID, size: int, disk_mb: int) -> bool:
         """Return whether this size is over the workspace's limit, and remember it if so."""
         if size <= disk_mb * MIB:
-            self._full.pop(workspace, None)
+            self._full.pop(workspace)
             return False
-        self._full[workspace] = size
-        if len(self._full) > NOTED_MAX:
-            self._full.popitem(last=False)
+        self._full.put(workspace, size)
         return True
 
     def forget(self, workspace: UUID) -> None:
         """Forget the size of a workspace that was closed."""
-        self._full.pop(workspace, None)
-        self._written.pop(workspace, None)
+        self._full.pop(workspace)
+        self._written.pop(workspace)
 
     def _note(self, workspace: UUID, count: int) -> int:
         """Return how many bytes were written since it was measured, these included."""
-        written = self._written[workspace] = self._written.pop(workspace, 0) + count
-        if len(self._written) > NOTED_MAX:
-            self._written.popitem(last=False)
+        written = (self._written.pop(workspace) or 0) + count
+        self._written.put(workspace, written)
         return written
 
     async def _size_of(self, place: Path) -> int | None:

@@ -6,7 +6,6 @@ while: a turn shows the same files with each of its steps.
 """
 
 from base64 import b64encode
-from collections import OrderedDict
 from collections.abc import Mapping, Set
 from dataclasses import dataclass, replace
 from functools import partial
@@ -20,12 +19,14 @@ from adapters.chats.overview_rows import FileInfo
 from adapters.postgres.driver.pool import Pool
 from adapters.postgres.driver.values import Row
 from adapters.postgres.queries import SQL
+from adapters.settings.caching import RecentlyUsed
 from runtime.statistics import CounterMetric, GaugeMetric
 from runtime.threads import ThreadLimits, read
 
 # Of contents that are kept for models, as bytes and in base64; the one used longest ago goes. A
 # larger one is not kept.
 KEPT_BYTES_MAX = 64 * 1024 * 1024
+FILES_KEPT_MAX = 10_000  # likewise, however small they are
 ENCODED_APART_BYTES = 256 * 1024  # of a file; a larger one is encoded in a thread, once
 ENCODING = ThreadLimits("files_encoded", 2)
 
@@ -119,15 +120,15 @@ class PromptFiles:
 
     def __init__(self, pool: Pool, *, kept_bytes_max: int = KEPT_BYTES_MAX) -> None:
         self._pool = pool
-        self._kept: OrderedDict[FileId, StoredFile] = OrderedDict()  # the one used last is last
-        self._kept_bytes = self._hits = self._reads = 0
+        self._kept: RecentlyUsed[FileId, StoredFile] = RecentlyUsed(
+            FILES_KEPT_MAX, max_weight=kept_bytes_max, weight_of=_size
+        )
+        self._hits = self._reads = 0
         self._kept_bytes_max = kept_bytes_max
 
     async def read(self, wanted: Set[FileId]) -> StoredFiles:
         """Return those of the wanted files that are there."""
-        known = {id: self._kept[id] for id in wanted if id in self._kept}
-        for id in known:
-            self._kept.move_to_end(id)
+        known = {id: file for id in wanted if (file := self._kept.get(id)) is not None}
         self._hits += len(known)
         missing = sorted(wanted - known.keys())
         if not missing:
@@ -139,26 +140,18 @@ class PromptFiles:
         if any(len(file.data) > ENCODED_APART_BYTES for file in files.values()):
             files = await read(ENCODING, partial(_encoded, files))
         for id, file in files.items():
-            self._keep(id, file)
+            if _size(file) <= self._kept_bytes_max:
+                self._kept.put(id, file)
         return known | files
 
     def statistics(self) -> PromptFilesStatistics:
         return PromptFilesStatistics(
             kept=len(self._kept),
-            kept_bytes=self._kept_bytes,
+            kept_bytes=self._kept.weight,
             kept_bytes_max=self._kept_bytes_max,
             hits=self._hits,
             reads=self._reads,
         )
-
-    def _keep(self, id: FileId, file: StoredFile) -> None:
-        if id in self._kept or _size(file) > self._kept_bytes_max:
-            return
-        self._kept[id] = file
-        self._kept_bytes += _size(file)
-        while self._kept_bytes > self._kept_bytes_max:
-            _, gone = self._kept.popitem(last=False)
-            self._kept_bytes -= _size(gone)
 
 
 def _encoded(files: Mapping[FileId, StoredFile]) -> dict[FileId, StoredFile]:

@@ -6,7 +6,6 @@ says why, and tries again after a while. What is known here is forgotten when ne
 pinned anew, and after a while in any case, should the news have got lost.
 """
 
-from collections import OrderedDict
 from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
 from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass
@@ -27,7 +26,7 @@ from actors.prompts.skills import SkillSummary
 from actors.tools.workspaces import ChatWorkspaces, WorkspaceRefusal
 from adapters.postgres.bus import Switchboard
 from adapters.postgres.driver.pool import Pool
-from adapters.settings.caching import Cache, CacheStatistics
+from adapters.settings.caching import Cache, CacheStatistics, RecentlyUsed
 from adapters.workspaces.context.pins import ContextPins, Snapshots, SnapshotsStatistics
 from adapters.workspaces.context.scan import WorkspaceScan
 from adapters.workspaces.context.skills import list_files, read_file
@@ -105,7 +104,7 @@ class PinnedContexts:
         self._pinned: Cache[ChatId, PinnedContext] = Cache(
             self._read, keep_seconds=KEEP_SECONDS, max_entries=CHATS_MAX
         )
-        self._bound: OrderedDict[ChatId, None] = OrderedDict()
+        self._bound: RecentlyUsed[ChatId, bool] = RecentlyUsed(CHATS_MAX)
 
     @contextmanager
     def follow(self, bus: Bus) -> Iterator[None]:
@@ -124,9 +123,7 @@ class PinnedContexts:
     def opened(self, chat: Chat) -> None:
         """Take note that a chat has a workspace, which its row need not say yet."""
         self._pinned.drop(chat.id)
-        self._bound[chat.id] = None
-        if len(self._bound) > CHATS_MAX:
-            self._bound.popitem(last=False)
+        self._bound.put(chat.id, True)
 
     async def closed(self, workspace: UUID) -> None:
         """Do nothing: what chats know of the workspace stays as it is."""
@@ -222,7 +219,7 @@ class PinnedContexts:
             pinned = await self._pinned.get(chat.id)
             snapshot = await self._snapshot(pinned)
             if chat.workspace_id == pinned.workspace:  # its row says it by now
-                self._bound.pop(chat.id, None)
+                self._bound.pop(chat.id)
             if snapshot is not None:
                 return pinned, snapshot
             self._pinned.drop(chat.id)

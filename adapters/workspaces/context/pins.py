@@ -1,7 +1,6 @@
 """The rows of what chats have pinned of their workspaces, and snapshots in memory. Those who watch
 a chat are told when its pin changes."""
 
-from collections import OrderedDict
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Annotated, Any
@@ -15,6 +14,7 @@ from actors.prompts.resources import WorkspaceResources
 from adapters.postgres.driver.pool import Pool
 from adapters.postgres.driver.values import Row
 from adapters.postgres.queries import SQL
+from adapters.settings.caching import RecentlyUsed
 from runtime.statistics import GaugeMetric
 
 
@@ -82,6 +82,7 @@ class ContextPins:
 
 
 KEPT_CHARACTERS_MAX = 64 * 1024 * 1024  # of their texts; at the bound the one used longest ago goes
+SNAPSHOTS_KEPT_MAX = 100_000  # likewise, however small they are
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,25 +97,18 @@ class SnapshotsStatistics:
 
 class Snapshots:
     def __init__(self, *, kept_characters_max: int = KEPT_CHARACTERS_MAX) -> None:
-        self._most = kept_characters_max
-        self._kept: OrderedDict[bytes, WorkspaceResources] = (
-            OrderedDict()
-        )  # the one used last is last
-        self._characters = 0
+        self._kept: RecentlyUsed[bytes, WorkspaceResources] = RecentlyUsed(
+            SNAPSHOTS_KEPT_MAX,
+            max_weight=kept_characters_max,
+            weight_of=lambda snapshot: snapshot.characters,
+        )
 
     def get(self, digest: bytes) -> WorkspaceResources | None:
-        if digest in self._kept:
-            self._kept.move_to_end(digest)
         return self._kept.get(digest)
 
     def put(self, digest: bytes, snapshot: WorkspaceResources) -> None:
-        if digest in self._kept:
-            return
-        self._kept[digest] = snapshot
-        self._characters += snapshot.characters
-        while self._characters > self._most and len(self._kept) > 1:
-            _, gone = self._kept.popitem(last=False)
-            self._characters -= gone.characters
+        if digest not in self._kept:
+            self._kept.put(digest, snapshot)
 
     def statistics(self) -> SnapshotsStatistics:
-        return SnapshotsStatistics(len(self._kept), self._characters)
+        return SnapshotsStatistics(len(self._kept), self._kept.weight)

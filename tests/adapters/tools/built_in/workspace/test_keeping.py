@@ -13,6 +13,7 @@ import trio.testing
 
 from actors.law.store.hints import HintsLost, WorkspaceClosed
 from adapters.postgres.bus import Switchboard
+from adapters.settings.caching import RecentlyUsed
 from adapters.workspaces.lifecycle import RetentionLimits
 from adapters.workspaces.store import CaretakerStore
 from adapters.workspaces.templates import READING, UNREGISTERED, Templates
@@ -576,7 +577,7 @@ async def test_what_templates_say_of_the_disk_is_kept_with_the_workspace(daemon,
 
 
 async def test_of_workspaces_that_tools_wrote_to_so_many_are_remembered(daemon, monkeypatch):
-    monkeypatch.setattr("adapters.workspaces.usage.NOTED_MAX", 3)
+    monkeypatch.setattr(daemon.workspaces.usage, "_written", RecentlyUsed(3))
     caretaker = daemon.lifecycle.caretaker
     ids = [uuid4() for _ in range(5)]
 
