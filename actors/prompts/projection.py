@@ -14,8 +14,6 @@ from actors.prompts.growing import GrowingPrompt
 from actors.prompts.provider_tools import guard, merge_neighbours, sanitise
 from actors.prompts.selecting import IdentityOf, model_rows, without_foreign_tools
 
-_TAKES_ALL = PromptRules(("",))
-
 
 @dataclass(frozen=True, slots=True)
 class Target:
@@ -23,7 +21,7 @@ class Target:
 
     provider: str
     identity: str | None
-    rules: PromptRules = _TAKES_ALL
+    rules: PromptRules  # of the protocol that the provider speaks
 
 
 @dataclass(frozen=True, slots=True)

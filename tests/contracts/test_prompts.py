@@ -16,7 +16,7 @@ from actors.law.chat import Role, Visibility
 from actors.law.failures.classify import history_mismatch
 from actors.law.parts.message import ReasoningPart, TextPart, ToolCallPart, ToolResultPart
 from actors.law.parts.prompt import Prompt
-from actors.law.parts.vendors import OPENAI, OPENROUTER
+from actors.law.parts.vendors import OPENAI, OPENROUTER, vendor_of
 from actors.prompts.projection import Target, project
 from adapters.models.providers.anthropic import request as anthropic
 from adapters.models.providers.google import request as google
@@ -174,7 +174,7 @@ def is_torn(row):
 @given(rows=st.lists(ROWS, max_size=7))
 def test_whatever_was_said_no_provider_refuses_it(wire, rows):
     ask, model, check = WIRES[wire]
-    target = Target(wire, "ours")
+    target = Target(wire, "ours", vendor_of(wire).rules)
     identities = {OURS: "ours", THEIRS: "theirs"}
 
     made = project(history(*rows), target=target, identity_of=identities.get, files={})

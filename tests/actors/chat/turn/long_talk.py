@@ -19,6 +19,7 @@ from actors.law.parts.deltas import (
 )
 from actors.law.parts.message import JsonText, TokenUsage
 from actors.law.parts.prompt import AnthropicOptions, CallSettings, Prompt, UserInput
+from actors.law.parts.vendors import OPENAI
 from actors.prompts.compaction import INSTRUCTIONS
 from actors.prompts.projection import Target, project
 from tests.actors.chat.stage import a_chat_at_work
@@ -56,7 +57,10 @@ class Talk:
     async def prompt_for(self, chat, history, model, tools):
         await trio.lowlevel.checkpoint()
         made = project(
-            history, target=Target("openai", None), identity_of=lambda id: None, files={}
+            history,
+            target=Target("openai", None, OPENAI.rules),
+            identity_of=lambda id: None,
+            files={},
         )
         return Prompt(
             model.name, made.messages, ("be kind",), tuple(tools), settings=model.settings
