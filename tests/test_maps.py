@@ -41,11 +41,6 @@ HEADLESS = re.compile(
 # The types of our API bear the names that its clients know.
 DICTATED = ("adapters/models/providers/*/wire.py", "adapters/chats/wire/*.py")
 
-# Rooms whose names and sentences are still to be made plain.
-TO_COME = {
-    "adapters/tools",
-}
-
 
 def named(path):
     return path.relative_to(ROOT).as_posix()
@@ -55,10 +50,6 @@ def room_of(path):
     """Return the room of a file or folder: `runtime`, `actors/chat`."""
     parts = path.relative_to(ROOT).parts
     return parts[0] if parts[0] in ("runtime", "promptcorner") else "/".join(parts[:2])
-
-
-def is_to_come(path):
-    return room_of(path) in TO_COME
 
 
 @cache
@@ -90,8 +81,6 @@ def there_is_in(folder):
 
 @pytest.mark.parametrize("folder", FOLDERS, ids=named)
 def test_a_folder_maps_all_that_is_in_it(folder):
-    if is_to_come(folder):
-        return
     outward, inside = map_of(folder)
     mapped = [*outward, *inside]
 
@@ -122,8 +111,6 @@ def imports_of(path):
 
 @pytest.mark.parametrize("room", ROOMS, ids=named)
 def test_other_rooms_import_only_the_modules_that_a_room_offers(room):
-    if is_to_come(room):
-        return
     outward, _ = map_of(room)
     offered = {room.joinpath(*name.split(".")) for name in outward} | {room}
 
@@ -151,19 +138,13 @@ def test_a_public_class_name_stands_once():
             if isinstance(node, ast.ClassDef) and not node.name.startswith("_"):
                 places[node.name].add(path)
 
-    twice = {
-        name: sorted(map(named, paths))
-        for name, paths in places.items()
-        if len(paths) > 1 and sum(not is_to_come(path) for path in paths) > 0
-    }
+    twice = {name: sorted(map(named, paths)) for name, paths in places.items() if len(paths) > 1}
 
     assert not twice, f"one name, one class: {twice}"
 
 
 @pytest.mark.parametrize("path", FILES, ids=named)
 def test_a_docstring_begins_with_a_subject_or_a_verb(path):
-    if is_to_come(path):
-        return
     kinds = ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef | ast.Module
 
     headless = [

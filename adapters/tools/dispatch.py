@@ -33,7 +33,7 @@ def schema_of(arguments: type[msgspec.Struct]) -> JsonText:
 
 
 def read_arguments(arguments: type[Arguments], args: str) -> Arguments | str:
-    """The arguments; or what is wrong with them, for the model."""
+    """Return the arguments, or what is wrong with them, in words for the model."""
     try:
         return msgspec.json.decode(args, type=arguments)
     except msgspec.DecodeError as error:
@@ -61,7 +61,7 @@ def _inlined(schema: Any, components: Mapping[str, Any]) -> Any:
 
 
 def _plain(fact: str) -> str:
-    """What the decoder says, without the names of its own world."""
+    """Return what the decoder says, without the names of its own world."""
     said = fact.replace("Object missing required field", "missing the required argument")
     return said[:1].lower() + said[1:]
 
@@ -72,7 +72,7 @@ Action = Callable[[ToolInvocation, Any], Awaitable[ResultDocument | ToolOutput]]
 
 
 class ToolCallError(Exception):
-    """The call cannot be served; the words are for the model, and what is told beside them."""
+    """The call cannot be served. The words, and what is told beside them, are for the model."""
 
     def __init__(self, why: str, **beside: str) -> None:
         super().__init__(why)

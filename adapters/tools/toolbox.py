@@ -1,7 +1,10 @@
-"""All tools of a turn, from wherever they come: our own, those of servers, those of the client.
+"""The tools of a turn, from several sources: built-in ones, those of servers, those of plugins, and
+those that the chat's client executes.
 
-A source says what it offers to a chat, and runs it. Its order is the order in which the model is
-told of it; of two tools of one name the first is there, the other is not.
+A source says what it offers to a chat, and runs it. The order of sources is the order in which a
+model is told of their tools; of two tools of one name the first counts. A tool that runs here is
+offered to the kinds of chats that `actors.tools.gating` names, or to root chats that work if it
+names none.
 """
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
@@ -32,7 +35,12 @@ ReadDeclared = Callable[[ChatId], Awaitable[Sequence[DynamicTool]]]
 
 
 class DeclaredTools:
-    """Of all chats, read when they are needed."""
+    """The tools that the clients of chats execute; none runs here.
+
+    What a chat was born with never changes, so it is read once, and not at all for a chat without
+    such tools. Clients may declare what no provider takes, and a chat would then never be answered
+    again: of a schema only what describes parameters is passed on, as far as it does.
+    """
 
     def __init__(self, read: ReadDeclared) -> None:
         self._read = read
@@ -41,7 +49,7 @@ class DeclaredTools:
         )
 
     async def of(self, chat: Chat) -> tuple[ToolDefinition, ...]:
-        """In the order in which they were declared."""
+        """Return the tools of a chat, in the order in which they were declared."""
         if not chat.dynamic_tools or not may_use_others(kind_of(chat)):
             return ()
         known = self._known.get(chat.id)
@@ -64,7 +72,7 @@ def _tool(chat: Chat, declared: DynamicTool) -> ToolDefinition:
 
 
 def parameters(declared: str) -> JsonText | None:
-    """What a model is told of the parameters; None: that cannot be made out."""
+    """Return what a model is told of the parameters, or None if that cannot be made out."""
     try:
         schema = msgspec.json.decode(declared, type=dict[str, Any])
     except (msgspec.DecodeError, RecursionError):
@@ -83,20 +91,23 @@ def parameters(declared: str) -> JsonText | None:
 
 
 def _required(said: object, properties: Mapping[str, object]) -> Sequence[str]:
-    """Providers refuse what is empty, comes twice, or names nothing."""
+    """Return the required names once each: providers refuse what is empty, comes twice, or names
+    nothing."""
     names = said if isinstance(said, list) else []
     return [name for name in properties if name in names]
 
 
 class ToolSource(Protocol):
-    """Where tools come from."""
+    """A source of tools. It is given to the toolbox when that is built."""
 
     async def offered(self, chat: Chat, history: Sequence[Message]) -> Sequence[LocalTool]:
-        """Asked at every attempt: what takes long is remembered for the turn."""
+        """Return the tools that this chat has of it. Asked at every attempt, so what takes long is
+        remembered for the turn."""
         ...
 
     async def run(self, calling: ToolInvocation, name: str) -> ToolOutput:
-        """`name` is the tool's own, whatever it was called by."""
+        """Run a call. `name` is the tool's own, whatever it was called by. An error of the call is
+        its output; what is raised is a bug."""
         ...
 
 

@@ -69,13 +69,13 @@ Arguments = TypeVar("Arguments", bound=msgspec.Struct)
 
 
 def _plain(fact: str) -> str:
-    """What the decoder says, without the names of its own world."""
+    """Return what the decoder says, without the names of its own world."""
     said = fact.replace("Object missing required field", "missing the required argument")
     return said[:1].lower() + said[1:]
 
 
 def read_arguments(arguments: type[Arguments], args: str) -> Arguments | str:
-    """The arguments; or what is wrong with them, for the model."""
+    """Return the arguments, or what is wrong with them, in words for the model."""
     try:
         return msgspec.json.decode(args, type=arguments)
     except msgspec.DecodeError as error:

@@ -33,7 +33,7 @@ UPDATE approval_decisions
 RETURNING id;
 
 -- name: asking_family
--- The members that wait for somebody, the root first.
+-- The members of a family that wait for a person, the root first.
 SELECT id, title, approvals
   FROM chats
  WHERE (id = %(root)s OR root_id = %(root)s) AND status = 'requires_action' AND NOT archived

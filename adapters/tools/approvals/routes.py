@@ -118,8 +118,11 @@ class Approvals:
     async def _too_late(
         self, chat: VisibleChat, call: Call, asked: DecideApprovalRequest, *, where: ChatId | None
     ) -> HttpResponse:
-        """He is told who came first, and what he said. Whoever allows always what he has allowed
-        always has had no answer, maybe: then the rest of the family has not heard of it either."""
+        """Tell the caller who decided first, and what they said.
+
+        A person who allows always what they have allowed always may have had no answer the first
+        time: then the rest of the family has not heard of it either, and does now.
+        """
         id = call.path["call"]
         since = asked.requested_at
         first = await self._consents.latest(chat.root_id, id, chat=where, since=since)
@@ -135,7 +138,8 @@ class Approvals:
         return json_response(200, _decision(first))
 
     async def _allow_the_same(self, chat: VisibleChat, tool: str, call: Call) -> None:
-        """What the family asks about the same tool; who has got an answer meanwhile keeps it."""
+        """Allow what the family asks about the same tool. A call that was decided meanwhile keeps
+        its decision."""
         for member in await self._consents.asking(chat.root_id):
             for one in member.asks:
                 if one.tool == tool:
@@ -152,7 +156,8 @@ class Approvals:
 def _waiting(
     family: Sequence[WaitingChat], id: str, *, chat: UUID | None, at: datetime | None
 ) -> Sequence[tuple[ChatId, Approval]]:
-    """What can be meant: a child's path leads to its own calls, a root's to all of the family."""
+    """Return the calls that can be meant: a child's path leads to its own calls, a root's to all of
+    the family."""
     return [
         (member.chat, ask)
         for member in family
@@ -162,7 +167,7 @@ def _waiting(
 
 
 def _chosen(found: Sequence[tuple[ChatId, Approval]], chat: VisibleChat) -> tuple[ChatId, Approval]:
-    """Its own come first."""
+    """Return the call that is meant; a chat's own calls come first."""
     own = [one for one in found if one[0] == chat.id]
     if len(found) > 1 and not own:
         chats = ", ".join(str(where) for where, _ in found)
@@ -172,7 +177,7 @@ def _chosen(found: Sequence[tuple[ChatId, Approval]], chat: VisibleChat) -> tupl
 
 
 def _is_not_asked(answer: Refusal) -> bool:
-    """The call waits no more, or its chat does not."""
+    """Return whether the call waits no more, or its chat does not."""
     return isinstance(answer, NotAllowed) and (
         answer.fault is None or isinstance(answer.fault, NotAwaitingDecision)
     )
@@ -181,7 +186,7 @@ def _is_not_asked(answer: Refusal) -> bool:
 def _told(decision: Decision) -> str:
     at = f"{decision.at:%Y-%m-%d %H:%M:%S} UTC"
     if decision.by is None:
-        return f"nobody decided in time: it was denied at {at}"
+        return f"no person decided in time: it was denied at {at}"
     words = f": {decision.words}" if decision.words else ""
     return f"{decision.by} {_SAID[decision.verdict]} at {at}{words}"
 

@@ -11,7 +11,7 @@ from actors.law.ids import ChatId
 
 
 class ChatApproval(Struct, frozen=True):
-    """A call that does not run before somebody has allowed it."""
+    """A call that does not run before a person has allowed it."""
 
     chat_id: UUID  # whose call it is: a chat's own, or an agent's of its family
     chat_title: str
@@ -24,7 +24,7 @@ class ChatApproval(Struct, frozen=True):
 
 
 class ChatApprovalGrant(Struct, frozen=True):
-    """What the family may do without being asked again."""
+    """A tool that the family may use without being asked again."""
 
     tool_name: str
     granted_by: str
@@ -37,12 +37,12 @@ class ChatApprovalDecision(Struct, frozen=True):
     tool_name: str
     decision: str  # allow_once, allow_always or deny
     words: str
-    decided_by: str | None  # null: nobody, and the time was over
+    decided_by: str | None  # null: no person, and the time was over
     decided_at: datetime
 
 
 class ChatApprovals(Struct, frozen=True):
-    """Of a whole family of chats."""
+    """The calls that wait, the grants and the latest decisions of a whole family of chats."""
 
     approvals: Sequence[ChatApproval]  # that wait
     always: Sequence[ChatApprovalGrant]

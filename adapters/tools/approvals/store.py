@@ -18,7 +18,7 @@ DECISIONS_SHOWN = 50  # of a family, the newest; older ones stay in the table
 
 @dataclass(frozen=True, slots=True)
 class WaitingChat:
-    """A chat that waits for somebody, and what it asks him."""
+    """A chat that waits for a person, and the calls that it asks about."""
 
     chat: ChatId
     title: str
@@ -39,7 +39,7 @@ class Decision:
     tool: str
     verdict: Verdict
     words: str
-    by: str | None  # None: nobody, and the time was over
+    by: str | None  # None: no person, and the time was over
     at: datetime
 
 
@@ -58,23 +58,23 @@ class ConsentStore:
         return [Grant(*row) for row in await self._run(SQL["grants"], asked)]
 
     async def revoke(self, root: ChatId, tool: str, by: UserId) -> None:
-        """It is asked about from now on, if it was not before."""
+        """Revoke a grant: the tool is asked about from now on."""
         asked = {"root": root, "tool": kept_text(tool), "by": by, "start": START}
         await self._run(SQL["revoke_grant"], asked)
 
     async def asking(self, root: ChatId) -> Sequence[WaitingChat]:
-        """The members of a family that wait for somebody, the root first."""
+        """Return the members of a family that wait for a person, the root first."""
         found = await self._run(SQL["asking_family"], {"root": root})
         return [WaitingChat(id, title, _open(approvals)) for id, title, approvals in found]
 
     async def decisions(self, root: ChatId) -> Sequence[Decision]:
-        """The newest first."""
+        """Return the latest decisions, the newest first."""
         return await self._decisions(root, limit=DECISIONS_SHOWN)
 
     async def latest(
         self, root: ChatId, call: str, *, chat: ChatId | None, since: datetime | None = None
     ) -> Decision | None:
-        """What was decided last of a call with this id, of this chat or of any of the family."""
+        """Return the last decision on a call with this id, of this chat or of any of the family."""
         found = await self._decisions(root, chat=chat, call=kept_id(call), since=since, limit=1)
         return found[0] if found else None
 
@@ -91,7 +91,7 @@ class ConsentStore:
         return [_decision(row) for row in await self._run(SQL["decisions"], asked)]
 
     async def set_policy(self, root: ChatId, policy: str) -> Sequence[ChatId]:
-        """Of a family; those of its members that are at work."""
+        """Set the policy of a family. Return those of its members that are at work."""
         async with self._pool.connection() as connection, connection.transaction() as tx:
             [_, found] = await tx.run(
                 [

@@ -88,7 +88,8 @@ class AdvisorTool:
     async def _advice(
         self, calling: ToolInvocation, question: str, *, settings: AdvisorSettings, left: int | None
     ) -> JsonText:
-        """Only advice counts: what failed can be asked for again."""
+        """Return the advice, or why there is none. Only advice counts: a call that failed can be
+        made again."""
         chat = calling.chat
         model = await self.catalogue.model_for_advice(chat)
         if isinstance(model, ChatError):

@@ -1,4 +1,4 @@
-"""What the tools for agents are called with, and what a model is told of them. Pure."""
+"""The arguments of the tools for agents, and what a model is told of these tools. Pure."""
 
 from collections.abc import Mapping
 from typing import Annotated, Any, Literal
@@ -120,7 +120,8 @@ def _tool(
     aliases: tuple[str, ...] = (),
     only_waits: bool = False,
 ) -> LocalTool:
-    """All of them may be run again after a crash: what was done is found done."""
+    """Return a tool for agents. All of them may run again after a crash: what was done is found
+    done."""
     return LocalTool(
         ToolDefinition(name, says, schema_of(arguments)),
         seconds,

@@ -1,4 +1,4 @@
-"""What the tools for agents do: families of chats over the same ledger as everybody else.
+"""The tools for agents: families of chats over the same ledger as all other chats.
 
 A call that is made again after a crash finds what it has done: a child's id comes from its call,
 and a message is kept with a receipt in the call's name.
@@ -47,7 +47,7 @@ from adapters.tools.built_in.agent_schemas import (
 )
 from adapters.tools.dispatch import Action, ArgumentsStruct, ResultDocument, ToolCallError, run
 
-# An agent that is interrupted in them is at work, or asks somebody and goes on afterwards.
+# An agent that is interrupted in them is at work, or asks a person and goes on afterwards.
 INTERRUPTIBLE = (Status.RUNNING, Status.REQUIRES_ACTION)
 LOOKS_MAX = 3  # at an agent that does another thing each time; then it has not been interrupted
 
@@ -108,7 +108,8 @@ class AgentTools:
             return await self._create(chat, new, said)
 
     async def _new(self, chat: Chat, child: ChatId, type: AgentType) -> NewChat:
-        """What it has from its parent. One that explores has what its parent could use just now."""
+        """Return the new chat, with what it has from its parent. One that explores has the servers
+        of tools that its parent could use just now."""
         explores = type is AgentType.EXPLORE
         return NewChat(
             child,
@@ -218,7 +219,8 @@ class AgentTools:
         }
 
     async def _interrupt(self, calling: ToolInvocation, asked: InterruptAgent) -> ResultDocument:
-        """What it does may change between the look and the write: then it is looked at again."""
+        """Interrupt an agent. Its state may change between the look and the write: then it is
+        looked at again."""
         for look in range(LOOKS_MAX):
             child = await self._kin(calling.chat, ChatId(asked.chat_id))
             if child.archived or child.status is Status.ERROR:
@@ -293,7 +295,7 @@ class AgentTools:
         return await retry_store(chat.id, "agents", asking)
 
     async def _now(self, chat: Chat, child: FamilyMember, done: object) -> FamilyMember:
-        """As it stands since this was done to it."""
+        """Return the agent as it is since this was done to it."""
         if isinstance(done, Applied):
             return replace(child, status=done.chat.status)
         return await self._kin(chat, child.id)

@@ -1,4 +1,4 @@
-"""What the tools for workspaces do."""
+"""The tools by which a chat makes, starts and stops its workspace."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -70,7 +70,8 @@ class StopWorkspace(Struct, frozen=True):
 def _tool(
     name: str, arguments: type[Struct], says: str, *, seconds: float, serial: bool = False
 ) -> LocalTool:
-    """All of them may be run again after a crash: what was done is found done."""
+    """Return a tool for workspaces. All of them may run again after a crash: what was done is found
+    done."""
     tool = ToolDefinition(name, says, schema_of(arguments))
     return LocalTool(tool, seconds, repeatable=True, strict=True, serial=serial)
 

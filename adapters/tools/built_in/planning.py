@@ -166,8 +166,8 @@ def _tool(name: str, arguments: type[Struct], says: str) -> LocalTool:
 ASKING = _tool(
     ASK,
     AskUserQuestion,
-    "Ask the user what only he can decide, each question with two to four answers to choose from."
-    " Ends your turn; the answers are his next message.",
+    "Ask the user what only they can decide, each question with two to four answers to choose from."
+    " Ends your turn; the answers are their next message.",
 )
 _PROPOSES = "Hand your plan in, for the user to accept or to have changed. Ends your turn."
 PROPOSING_FILE = _tool(

@@ -1,4 +1,5 @@
-"""What the tools of a workspace do: arguments read and checked, the rest asked of the workspace."""
+"""The tools by which a chat reads and writes files of its workspace, and runs commands there.
+Arguments are read and checked here; the rest is asked of the workspace."""
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -138,7 +139,7 @@ class WorkspaceTools:
             raise ToolCallError(f"{path}: empty; there is nothing to attach")
         name = clean_name(asked.name) or clean_name(basename(path)) or "file"
         found = media_type_of("", name, content)
-        assert not isinstance(found, MismatchedType), "nobody has said what it is"
+        assert not isinstance(found, MismatchedType), "no type was declared"
         media_type = found.media_type if isinstance(found, UnsupportedType) else found
         chat = calling.chat
         id = FileId(uuid5(chat.id, f"{chat.history_version}/{calling.call.id}"))
@@ -200,7 +201,7 @@ class WorkspaceTools:
 
 
 def _granted(answer: Any) -> Any:
-    """What was asked for. Wrong: it was refused."""
+    """Return the answer. ToolCallError: it is a refusal."""
     if isinstance(answer, WorkspaceRefusal):
         raise ToolCallError(answer.says)
     return answer
@@ -216,8 +217,8 @@ def _absolute(path: str) -> str:
 
 
 async def _may_write(at: ChatWorkspace, chat: Chat, path: str) -> None:
-    """Refused where plans have a say in it. A plan is written where its path says, through no
-    symbolic link."""
+    """Raise an error where plans forbid this write. A plan is written where its path says, through
+    no symbolic link."""
     why = write_refusal(path, at.home, chat)
     plans = chat.is_planning and chat.is_root
     if why is None and plans and _granted(await at.files.resolve(path)) != path:

@@ -1,4 +1,5 @@
-"""What the tools of a workspace are called with, and what a model is told of them. Pure."""
+"""The arguments of the tools of a workspace, and what a model is told of these tools and of a
+command. Pure."""
 
 from collections.abc import Mapping
 from typing import Annotated, Any, Literal
@@ -45,7 +46,7 @@ class OneEdit(Struct, frozen=True):
 
 
 class _LooseEdit(Struct, frozen=True):
-    """As some models write it, though nobody has told them."""
+    """An edit as some models write it, although they were not told to."""
 
     old_text: str = ""
     new_text: str = ""
@@ -154,7 +155,7 @@ TOOLS = (
     _tool(
         "attach_file",
         AttachFile,
-        "Give the user a file of the workspace: he sees it in the chat and can download it.",
+        "Give the user a file of the workspace: they see it in the chat and can download it.",
     ),
     _tool(
         "execute",
@@ -194,7 +195,7 @@ Document = Mapping[str, Any]
 def execute_result(
     process: Process, *, waited_seconds: float, began_in_background: bool
 ) -> Document:
-    """What execute returns."""
+    """Return the result of execute."""
     if began_in_background:
         return {
             "success": True,
@@ -236,7 +237,7 @@ def not_started_result(says: str) -> Document:
 
 
 def output_result(process: Process) -> Document:
-    """What process_output returns."""
+    """Return the result of process_output."""
     if not process.is_running:
         return {**ended_result(process), "command": process.command}
     return {
@@ -251,7 +252,7 @@ def output_result(process: Process) -> Document:
 
 
 def list_row(process: Process) -> Document:
-    """A row of process_list."""
+    """Return a row of process_list."""
     ended_at = process.ended_at
     return {
         "id": process.id,

@@ -1,4 +1,4 @@
-"""What went wrong with a server, in words that hold no secret. Pure."""
+"""The faults of servers, in words that hold no secret. Pure."""
 
 import re
 from collections.abc import Iterator
@@ -22,7 +22,10 @@ _ADDRESS = re.compile(r"\b(https?)://[^\s'\"<>]+")
 
 class ServerFault(Exception):
     """A server did not do what it was asked. The words are for models and administrators.
-    `status`: of its answer, if it was a refusal over HTTP; `shown`: the token that it refused."""
+
+    `status` is that of its answer, if it was a refusal over HTTP; `shown` is the token that it
+    refused.
+    """
 
     def __init__(self, words: str, status: int = 0, shown: str = "") -> None:
         super().__init__(words)
@@ -42,7 +45,7 @@ _TELLING = (ServerFault, SdkError, httpx2.HTTPError)  # more than what they come
 
 
 def words_for(error: BaseException, *hidden: str) -> str:
-    """The first thing that went wrong, for models and administrators."""
+    """Return the first thing that went wrong, in words for models and administrators."""
     if holds_assertion(error):
         return BUG
     match root_error(error):
@@ -72,7 +75,7 @@ def words_for(error: BaseException, *hidden: str) -> str:
 
 
 def scrub(text: str, *hidden: str) -> str:
-    """Without what must not be shown, and with addresses cut to what they show to all."""
+    """Return the text without secrets, and with addresses cut to what everybody may see."""
     for secret in sorted(hidden, key=len, reverse=True):
         if len(secret) >= SECRET_CHARACTERS_MIN:
             text = text.replace(secret, "…")
@@ -80,7 +83,7 @@ def scrub(text: str, *hidden: str) -> str:
 
 
 def secrets_of(server: McpServer, *more: str) -> Iterator[str]:
-    """Everything that is secret about a server."""
+    """Yield everything that is secret about a server."""
     secrets = server.secrets
     yield from (secrets.oauth2_client_secret, secrets.api_key_value, *more)
     yield from secrets.custom_headers.values()
@@ -89,7 +92,7 @@ def secrets_of(server: McpServer, *more: str) -> Iterator[str]:
 
 
 def root_error(error: BaseException) -> BaseException:
-    """What everything else came of."""
+    """Return the error that all others came of."""
     while True:
         if isinstance(error, BaseExceptionGroup):
             error = error.exceptions[0]

@@ -1,6 +1,6 @@
-"""How a server behind HTTP is reached, and how much of what it sends is read, how fast.
+"""A server behind HTTP: how it is reached, and how much of what it sends is read, how fast.
 
-Nothing of the environment takes part: no proxy that a variable names. Redirects are followed within
+Nothing of the environment takes part, no proxy that a variable names. Redirects are followed within
 the server's own origin only.
 """
 
@@ -21,7 +21,7 @@ CONNECT_SECONDS_MAX = 10.0
 CALL_SECONDS_MAX = 60.0
 # Of one answer; then it is broken off. What models are told of it is far less.
 ANSWER_BYTES_MAX = 8 * 1024 * 1024
-# Who sends more than a mebibyte in one go has to wait so long: nobody is to keep us from the rest.
+# A sender of more than a mebibyte in one go has to wait so long: none may keep us from the rest.
 PAUSE_BYTES, PAUSE_SECONDS = 1024 * 1024, 0.01
 LINE_BYTES = 16 * 1024  # for as many a line of messages counts, however short it is
 
@@ -41,8 +41,8 @@ class ServerAddress:
 
 @dataclass(eq=False, slots=True)
 class Visit:
-    """What is known of a session over HTTP. `token`: that was shown there; `status`: of the last
-    answer, if it was a refusal."""
+    """The facts of a session over HTTP: the `token` that was shown there, and the `status` of the
+    last answer, if it was a refusal."""
 
     token: str = field(default="", repr=False)
     status: int = 0
@@ -53,7 +53,8 @@ class TooMuch(httpx2.TransportError):
 
 
 def quieten() -> None:
-    """What the SDK and its client write down has in it what servers say, and whole addresses."""
+    """Silence the logs of the SDK and its client, which write down what servers say, and whole
+    addresses."""
     logging.getLogger("mcp").setLevel(logging.CRITICAL)
     logging.getLogger("httpx2").setLevel(logging.WARNING)
 
@@ -101,7 +102,8 @@ class Bounded(httpx2.AsyncBaseTransport):
 
 
 class ReadingPace:
-    """Of one who sends: what has come is added, and before there is more he may have to wait."""
+    """The pace at which a sender is read: what has come is added, and before more is read it may
+    have to wait."""
 
     def __init__(self) -> None:
         self._bytes = 0

@@ -61,14 +61,15 @@ def distinct(name: str, taken: Mapping[str, object]) -> str:
 
 
 def is_allowed(tool: str, config: ServerConfig) -> bool:
-    """By its own name. What is denied stays denied, whatever else is said."""
+    """Return whether a tool is allowed, by its own name. What is denied stays denied, whatever else
+    is said."""
     if tool in config.tool_deny_list:
         return False
     return not config.tool_allow_list or tool in config.tool_allow_list
 
 
 def offered_schema(schema: Mapping[str, Any], *, with_intent: bool) -> JsonText:
-    """As providers take it: an object, with its properties."""
+    """Return the schema as providers take it: an object, with its properties."""
     shown = {**schema, "type": "object"}
     if not isinstance(shown.get("properties"), dict):
         shown["properties"] = {}
@@ -85,14 +86,15 @@ def offered_schema(schema: Mapping[str, Any], *, with_intent: bool) -> JsonText:
 
 
 def accepted_schema(schema: Mapping[str, Any]) -> JsonText:
-    """What is taken of a tool with an intent: its arguments wrapped, or by themselves."""
+    """Return the schema of what is taken for a tool with an intent: its arguments wrapped, or by
+    themselves."""
     alone = parsed(offered_schema(schema, with_intent=False))
     wrapped = {"type": "object", "properties": {"properties": alone}, "required": ["properties"]}
     return JsonText(json.dumps({"anyOf": [wrapped, alone]}, ensure_ascii=False))
 
 
 def arguments_of(args: str | None, *, with_intent: bool) -> dict[str, Any] | None:
-    """What the server is sent; None: it is no object."""
+    """Return the arguments that the server is sent, or None if they are no object."""
     try:
         said = parsed(args or "{}")
     except ValueError:
@@ -146,7 +148,7 @@ def workspace_server(name: str) -> ToolServer:
 
 
 async def tools_of(client: "Client", source: ToolServer) -> Sequence[ServerTool]:
-    """Those that are allowed, in the server's order."""
+    """Return the tools of a server that are allowed, in the server's order."""
     found: list[ServerTool] = []
     size = 0
     for listed in await _listed(client):
@@ -165,8 +167,9 @@ async def tools_of(client: "Client", source: ToolServer) -> Sequence[ServerTool]
 
 
 def all_distinct(tools: Sequence[ServerTool]) -> Sequence[ServerTool]:
-    """By name, then by server: always the same order, so that prompts are kept by providers. What a
-    workspace names never takes a name from what administrators have set up."""
+    """Return the tools under distinct names, ordered by name and then by server. The order is
+    always the same, so that providers keep prompts in their caches. A server that a workspace names
+    never takes a name from one that administrators have set up."""
     taken: dict[str, ServerTool] = {}
     for tool in sorted(tools, key=_precedence):
         name = distinct(tool.here, taken)
@@ -209,7 +212,7 @@ def _offered(listed: "ListedTool", source: ToolServer) -> ServerTool:
 
 
 def _plain(schema: dict[str, Any]) -> dict[str, Any]:
-    """Without halves of characters, which no provider takes."""
+    """Return the schema without halves of characters, which no provider takes."""
     plain: dict[str, Any] = json.loads(well_formed(json.dumps(schema)))
     return plain
 

@@ -89,8 +89,8 @@ SELECT %(user)s::uuid, s.id, %(sealed)s::bytea, %(expires_at)s::timestamptz
 RETURNING server_id;
 
 -- name: renew_mcp_token
--- Only if nobody else has renewed it meanwhile; that somebody was refused does not count, he may
--- have been refused because of us.
+-- Only if no other process has renewed it meanwhile. A failure that was noted meanwhile does not
+-- count: that renewal may have been refused because of this one.
 UPDATE mcp_tokens
    SET sealed = %(sealed)s, expires_at = %(expires_at)s, failure = '',
        updated_at = clock_timestamp()
@@ -99,7 +99,7 @@ UPDATE mcp_tokens
 RETURNING server_id;
 
 -- name: spoil_mcp_token
--- It will never be renewed, and is not shown again; unless somebody has renewed it meanwhile.
+-- It will never be renewed, and is not shown again; unless another process has renewed it meanwhile.
 UPDATE mcp_tokens SET failure = %(failure)s, updated_at = clock_timestamp()
  WHERE user_id = %(user)s AND server_id = %(id)s AND updated_at = %(seen)s
 RETURNING server_id;

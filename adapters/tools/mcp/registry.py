@@ -1,4 +1,5 @@
-"""All servers of tools that are set up, and the tokens of users, kept in memory by each process.
+"""The servers of tools that are set up, and the tokens of users, kept in memory by each process and
+renewed in time.
 
 What has changed is forgotten as soon as this process hears of it, and after a while in any case.
 """
@@ -59,7 +60,7 @@ class ServerRegistryStatistics:
 
 
 class ServerRegistry:
-    """It `follow`s the bus as long as it is used."""
+    """The servers and tokens that this process knows. It follows the bus as long as it is used."""
 
     def __init__(self, stored: ServerStore, vault: Vault) -> None:
         self._stored = stored
@@ -96,7 +97,7 @@ class ServerRegistry:
         return await self._all.get(_ALL)
 
     async def usable(self, chat: Chat) -> tuple[UUID, ...]:
-        """Those that the chat's next step may use."""
+        """Return the servers that the chat's next step may use."""
         return tuple(server.id for server in used_by(chat, await self.servers()))
 
     async def tokens(self, user: UserId) -> Mapping[UUID, HeldToken]:
@@ -106,7 +107,7 @@ class ServerRegistry:
         self._tokens.drop(user)
 
     async def is_connected(self, server: McpServer, user: UserId) -> bool:
-        """Whether this user need not do anything for his chats to use it."""
+        """Return whether the user need not do anything before their chats can use the server."""
         if server.config.auth_type != "oauth2":
             return True
         held = (await self.tokens(user)).get(server.id)
@@ -138,7 +139,7 @@ class ServerRegistry:
 
 
 async def unknown_to(known: ServerRegistry, user: UserId, wanted: Sequence[UUID]) -> list[UUID]:
-    """Which of these this user's chats cannot be told to use."""
+    """Return those of these servers that this user's chats cannot be told to use."""
     servers = await known.servers()
     return [id for id in wanted if id not in servers or not servers[id].is_for(user)]
 
@@ -153,7 +154,7 @@ class TokenRenewal:
     _under_way: dict[tuple[UserId, UUID], trio.Event] = field(default_factory=dict)
 
     async def token(self, server: McpServer, user: UserId) -> OAuthToken | None:
-        """What is to be shown there; None: nothing is."""
+        """Return the token to show to the server, or None if none is shown."""
         held = (await self.registry.tokens(user)).get(server.id)
         if held is None or held.stored.failure or held.token is None:
             return None
@@ -169,8 +170,8 @@ class TokenRenewal:
         return held.token
 
     async def another(self, server: McpServer, user: UserId, *, refused: str, is_new: bool) -> bool:
-        """Whether there is another token than the one that the server has just `refused`. If that
-        was new, or cannot be renewed, its user has to log in there again, and is shown so."""
+        """Return whether there is another token than the one that the server has just `refused`. If
+        that was new, or cannot be renewed, its user has to log in there again, and is told so."""
         held = (await self.registry.tokens(user)).get(server.id)
         if held is None or held.token is None or held.stored.failure:
             return False

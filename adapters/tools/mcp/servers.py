@@ -47,7 +47,7 @@ class TokenGranted:
 
 @dataclass(frozen=True, slots=True)
 class TokenDenied:
-    """`why` is shown to whoever may see it; it never has a token in it."""
+    """A refusal. `why` is shown to those who may see it, and never has a token in it."""
 
     why: str
     is_permanent: bool = False
@@ -56,7 +56,8 @@ class TokenDenied:
 def read_token_answer(
     status: int, document: Any, *, now: datetime, former: OAuthToken | None = None
 ) -> TokenGranted | TokenDenied:
-    """What a token endpoint's answer means. A refresh token that is not given anew stays."""
+    """Return the meaning of a token endpoint's answer. A refresh token that is not given anew
+    stays."""
     said: Mapping[str, Any] = document if isinstance(document, dict) else {}
     if status != 200 or "error" in said:
         return _denied(status, said)
@@ -74,7 +75,7 @@ def is_expiring(stored: StoredToken, now: datetime) -> bool:
 
 
 def is_connected(stored: StoredToken, token: OAuthToken | None, now: datetime) -> bool:
-    """Whether its user need not log in there again."""
+    """Return whether the token's user need not log in there again."""
     if token is None or not token.access_token or stored.failure:
         return False
     return bool(token.refresh_token) or not is_expiring(stored, now)
@@ -98,7 +99,7 @@ def _expiry(seconds: Any, now: datetime) -> datetime | None:
 
 
 class ServerConfig(Struct, frozen=True, kw_only=True):
-    """All of it that may be shown to administrators; stored as JSON."""
+    """The settings of a server that may be shown to administrators; stored as JSON."""
 
     display_name: str
     slug: str
@@ -124,14 +125,14 @@ class ServerConfig(Struct, frozen=True, kw_only=True):
 
     @property
     def bare_url(self) -> str:
-        """Without what may be a secret in it: for logs."""
+        """Return the address without what may be a secret in it, for logs."""
         parts = urlsplit(self.url)
         host = parts.netloc.rpartition("@")[2]
         return urlunsplit((parts.scheme, host, parts.path, "", ""))
 
 
 class ServerSecrets(Struct, frozen=True, kw_only=True):
-    """All of it that may not be shown to anybody; stored sealed."""
+    """The settings of a server that are never shown; stored sealed."""
 
     oauth2_client_secret: str = ""
     api_key_value: str = ""
@@ -161,7 +162,7 @@ class McpServer:
         return self.stored.updated_at
 
     def is_for(self, user: UserId) -> bool:
-        """Whether his chats may be told to use it."""
+        """Return whether this user's chats may be told to use it."""
         return self.config.enabled and (self.stored.everybody or user in self.stored.users)
 
     @property
@@ -170,7 +171,7 @@ class McpServer:
 
 
 def server_purpose(id: UUID) -> str:
-    """What its sealed secrets are about."""
+    """Return what a server's secrets are sealed for."""
     return f"MCP server {id}"
 
 
@@ -179,15 +180,16 @@ def token_purpose(user: UserId, server: UUID) -> str:
 
 
 def forced_on(servers: Iterable[McpServer], user: UserId) -> tuple[UUID, ...]:
-    """Those that every chat of this user has."""
+    """Return the servers that every chat of this user has."""
     return tuple(server.id for server in servers if server.is_forced and server.is_for(user))
 
 
 def used_by(chat: Chat, servers: Mapping[UUID, McpServer]) -> Sequence[McpServer]:
-    """Those that the chat's next step may use, by slug.
+    """Return the servers that the chat's next step may use, by slug.
 
-    What was chosen for a chat stays chosen, whoever may choose it now. A chat that explores has
-    what its parent had when it was spawned, and nothing that was forced upon chats since.
+    What was chosen for a chat stays chosen, even if it could not be chosen now. A chat that
+    explores has what its parent had when it was spawned, and nothing that was forced upon chats
+    since.
     """
     kind = kind_of(chat)
     if kind is ChatKind.CHILD_PLAN or (kind is ChatKind.EXPLORE and chat.is_root):
@@ -202,7 +204,8 @@ def used_by(chat: Chat, servers: Mapping[UUID, McpServer]) -> Sequence[McpServer
 
 
 def headers_for(server: McpServer, chat: Chat, token: OAuthToken | None) -> Mapping[str, str]:
-    """What shows who we are comes first: nothing else takes the place of it."""
+    """Return the headers for a request of this chat. Those that show who we are come first, and
+    nothing takes their place."""
     headers = dict(credentials(server, token))
     taken = {name.lower() for name in headers}
     if server.config.forward_coder_headers:

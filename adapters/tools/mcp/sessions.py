@@ -1,8 +1,9 @@
 """The sessions of chats at work: one for each server that a chat uses, kept while it is used.
 
-A session lives in a task of its own, so whoever asks for it may be cancelled. It ends when its chat
-comes to rest, when nobody has used it for a while, or when it breaks; who needs it then gets
-another one. A server may therefore keep things for the length of a turn, and no longer.
+A session lives in a task of its own, so a caller that asks for it may be cancelled. It ends when
+its chat comes to rest, when it has not been used for a while, or when it breaks; a caller that
+needs it then gets another one. A server may therefore keep things for the length of a turn, and no
+longer.
 """
 
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
@@ -49,7 +50,7 @@ class SessionUnreachable(Exception):
 
 @dataclass(frozen=True, slots=True)
 class SessionLeft(Cause):
-    """Nobody needs it any more."""
+    """The session is not needed any more."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,7 +76,7 @@ class Session:
         self.ended = trio.Event()  # nothing of it is left
 
     async def client(self) -> "Client":
-        """Or what became of it, raised."""
+        """Return the client of the session, or raise what became of it."""
         self._used_at = now()
         await self._settled.wait()
         if self._client is None:
@@ -84,15 +85,16 @@ class Session:
 
     @property
     def is_settled(self) -> bool:
-        """It stands, or never will."""
+        """Return whether the session is open, or never will be."""
         return self._settled.is_set()
 
     def retire(self) -> None:
-        """Nobody is let in any more; who is in may finish, and then it ends for want of use."""
+        """Let no further caller in. Those who are in may finish, and then the session ends for want
+        of use."""
         self.is_over = True
 
     def leave(self) -> None:
-        """In good order, within LEAVE_SECONDS."""
+        """End the session in good order, within LEAVE_SECONDS."""
         if not self._settled.is_set():
             self._scope.cancel(SessionLeft())
         self._leaving.set()
@@ -130,7 +132,8 @@ async def call_in_session(
     *,
     hidden: Sequence[str] = (),
 ) -> RawResult:
-    """What the server said; or `ServerFault`, within CONNECT_SECONDS_MAX and CALL_SECONDS_MAX."""
+    """Call a tool and return what the server said. ServerFault: it failed, or took longer than
+    CONNECT_SECONDS_MAX and CALL_SECONDS_MAX."""
     seconds, found = CONNECT_SECONDS_MAX, None
     try:
         await load_sdk()
@@ -159,8 +162,8 @@ def note_bug(error: Exception) -> None:
 
 
 async def fault_of(error: Exception, session: Session | None, *hidden: str) -> ServerFault:
-    """What went wrong in a session. A connection that is gone says less than what ended it, and the
-    SDK less than the answer's status."""
+    """Return what went wrong in a session. A connection that is gone says less than what ended it,
+    and the SDK less than the answer's status."""
     note_bug(error)
     if session is not None and _is_over(error):
         with trio.move_on_after(LEAVE_SECONDS):
@@ -189,8 +192,8 @@ class SessionTable:
         return SessionStatistics(self._count, self._opened_count)
 
     def hear(self, news: News) -> None:
-        """A chat whose turn is over needs none. One that is interrupted still does: its call ends
-        by the interrupt, and not by a connection that is gone."""
+        """End the sessions of a chat whose turn is over. A chat that is interrupted still needs
+        them: its call ends by the interrupt, and not by a connection that is gone."""
         if isinstance(news, ChatMoved) and news.status.ends_a_turn:
             self.leave(news.chat)
 
@@ -203,7 +206,7 @@ class SessionTable:
             session.leave()
 
     def begin(self, chat: ChatId, server: UUID, open: Open, visit: Visit) -> Session:
-        """In the place of the one that there was."""
+        """Begin a session in the place of the one that there was."""
         self.leave_one(chat, server)
         if self._count >= SESSIONS_MAX and self._of_chats:  # those that are leaving count, too
             self.leave(next(iter(self._of_chats)))
@@ -232,7 +235,7 @@ class SessionTable:
 
 @asynccontextmanager
 async def open_sessions() -> AsyncIterator[tuple[SessionTable, trio.Nursery]]:
-    """Left, they are cut off."""
+    """Give the sessions for the length of the block; at its end they are cut off."""
     async with trio.open_nursery() as nursery:
         yield SessionTable(nursery), nursery
         nursery.cancel_scope.cancel()

@@ -38,7 +38,8 @@ class StoredToken:
 
 
 class ServerStore:
-    """Whoever keeps what he has read hears of every change: `CatalogueChanged`."""
+    """The rows of servers and tokens. Every change is told as `CatalogueChanged`, for those who
+    keep what they have read."""
 
     def __init__(self, pool: Pool, *, tell: Tell) -> None:
         self._pool = pool
@@ -50,7 +51,8 @@ class ServerStore:
         return tuple(map(_server, rows))
 
     async def add(self, id: UUID, slug: str, *, config: bytes, sealed: bytes, group: UUID) -> bool:
-        """For everybody. False: the slug is taken, or there are SERVERS_MAX already."""
+        """Add a server for all users. Return False if the slug is taken, or there are SERVERS_MAX
+        already."""
         columns = {"id": id, "slug": slug, "config": Json(config), "sealed": sealed}
         async with self._pool.connection() as connection:
             added, _ = await connection.commit(
@@ -72,7 +74,8 @@ class ServerStore:
         sealed: bytes,
         forget_tokens: bool,
     ) -> bool:
-        """False: it is not any more as it was `seen`, or another has this slug."""
+        """Change a server. Return False if it is not any more as it was `seen`, or another has this
+        slug."""
         columns = {
             "id": seen.id,
             "seen": seen.updated_at,
@@ -94,7 +97,7 @@ class ServerStore:
         return bool(taken)
 
     async def remove(self, id: UUID) -> bool:
-        """Whether there was one."""
+        """Remove a server. Return whether there was one."""
         removed = await self._commit((SQL["remove_mcp_server"], {"id": id}))
         self._changed_for_all()
         return bool(removed)
@@ -134,7 +137,7 @@ class ServerStore:
     async def put_token(
         self, user: UserId, seen: StoredServer, *, sealed: bytes, expires_at: datetime | None
     ) -> bool:
-        """False: the server is not any more as it was `seen`."""
+        """Keep a user's token. Return False if the server is not any more as it was `seen`."""
         columns = {"user": user, "id": seen.id, "sealed": sealed, "expires_at": expires_at}
         return await self._write_token(user, "put", {**columns, "seen": seen.updated_at})
 
@@ -147,7 +150,8 @@ class ServerStore:
         sealed: bytes,
         expires_at: datetime | None,
     ) -> bool:
-        """False: somebody else was faster."""
+        """Put a new token in the place of the one that was `seen`. Return False if another process
+        was faster."""
         columns = {"user": user, "id": server, "sealed": sealed, "expires_at": expires_at}
         return await self._write_token(user, "renew", {**columns, "seen": seen.updated_at})
 
@@ -158,7 +162,7 @@ class ServerStore:
         return await self._write_token(user, "spoil", columns)
 
     async def take_token(self, user: UserId, server: UUID) -> bytes | None:
-        """What it was; None: there was none."""
+        """Forget a user's token. Return what it was, or None if there was none."""
         rows = await self._commit((SQL["take_mcp_token"], {"user": user, "id": server}))
         self._tell(CatalogueChanged(user))
         return rows[0][0] if rows else None

@@ -1,6 +1,9 @@
-"""What servers say, as the SDK takes it. The SDK refuses a whole answer for one piece of it that it
-does not know; a chat wants the rest. So a list is brought down to what is used of it, tool by tool,
-and what came of a call is handed through unread, as a text: results.py reads it. Pure.
+"""The answers of servers, made fit for the SDK. Pure.
+
+The SDK refuses a whole answer for one piece of it that it does not know; a chat wants the rest. So
+a list is brought down to what is used of it, tool by tool, and the result of a call is handed
+through unread, as a text, which `chat_tools.results` reads. Halves of characters, which servers
+write that cut a text in the middle of one, are replaced: parsers refuse the whole answer for them.
 """
 
 from collections.abc import Iterator, Mapping
@@ -19,7 +22,7 @@ RawResult = Mapping[str, Any]
 
 
 def raw_result(result: "CallToolResult") -> RawResult:
-    """What the server said, as it said it."""
+    """Return what the server said, as it said it."""
     [content] = result.content
     assert content.type == "text", "it was handed through as a text"
     said: RawResult = msgspec.json.decode(content.text)
@@ -27,7 +30,7 @@ def raw_result(result: "CallToolResult") -> RawResult:
 
 
 def make_fit(result: RawResult) -> RawResult:
-    """Of an answer to whatever was asked."""
+    """Return an answer, to whatever was asked, as the SDK takes it."""
     tools = result.get("tools")
     if isinstance(tools, list):
         return {**result, "tools": list(_tools(tools))}
@@ -72,7 +75,8 @@ _UNKNOWN = rb"\ufffd"
 
 
 def mend(data: bytes) -> bytes:
-    """As long as it was. Nearly all data has none of it."""
+    """Replace halves of characters; the data stays as long as it was. Nearly all data has none of
+    them."""
     if b"\\ud" not in data and b"\\uD" not in data:
         return data
     return _ESCAPES.sub(lambda found: _UNKNOWN if found["lone"] else found[0], data)
@@ -96,7 +100,8 @@ class StreamMender:
 
 
 def _whole(data: bytes) -> int:
-    """How far it is known what it is. A backslash before it may be the half of an escaped one."""
+    """Return how far it is known what the data is. A backslash before the end may be half of an
+    escaped one."""
     found = _OPEN.search(data, max(0, len(data) - _OPEN_BYTES))
     assert found is not None, "nothing at all fits, too"
     start = found.start()

@@ -1,4 +1,4 @@
-"""Everything about servers of tools, put together: open as long as chats are run.
+"""The parts of servers of tools, put together; they are open as long as chats are run.
 
 `ServerCalls` is what the tools of chats ask: the tools of a server for a chat, and a call of one.
 """
@@ -55,8 +55,8 @@ class ServerCalls:
     faults: dict[UUID, str] = field(default_factory=dict)
 
     async def tools(self, chat: Chat, server: McpServer) -> Sequence[ServerTool]:
-        """Its tools, in a session that stays for the calls of the turn; none if it cannot be used,
-        within CONNECT_SECONDS_MAX."""
+        """Return a server's tools, in a session that stays for the calls of the turn; none if it
+        cannot be used within CONNECT_SECONDS_MAX."""
         hidden = list(secrets_of(server))
 
         async def listed() -> Sequence[ServerTool]:
@@ -83,7 +83,8 @@ class ServerCalls:
     async def call(
         self, chat: Chat, server: McpServer, tool: str, arguments: dict[str, Any]
     ) -> RawResult:
-        """Or `ServerFault`; each try within CONNECT_SECONDS_MAX and CALL_SECONDS_MAX."""
+        """Call a tool. ServerFault: it failed; each try has CONNECT_SECONDS_MAX and
+        CALL_SECONDS_MAX."""
         hidden = list(secrets_of(server))
 
         async def session() -> Session:
@@ -97,8 +98,8 @@ class ServerCalls:
     async def _twice(
         self, chat: Chat, server: McpServer, work: Callable[[], Awaitable[_Done]]
     ) -> _Done:
-        """Once more with another token, if the first was not taken, or in another session, if the
-        server knows of none. Nothing has been done then."""
+        """Do the work, and once more with another token if the first was not taken, or in another
+        session if the server knows of none. Nothing has been done in these cases."""
         fault = ServerFault("")
         for again in (False, True):
             try:
@@ -112,7 +113,7 @@ class ServerCalls:
     async def _may_help(
         self, chat: Chat, server: McpServer, fault: ServerFault, *, again: bool
     ) -> bool:
-        """Whether another session, with what there is to be shown by now, may do better."""
+        """Return whether another session, with the token that there is by now, may do better."""
         if fault.status not in (UNAUTHORIZED, UNKNOWN):
             return False
         session = self.sessions.current(chat.id, server.id)
@@ -153,7 +154,7 @@ class ServerCalls:
 
 @dataclass(frozen=True, slots=True)
 class Mcp:
-    """For those who serve clients, and for the tools of chats."""
+    """The servers of tools, for those who serve clients and for the tools of chats."""
 
     store: ServerStore
     registry: ServerRegistry

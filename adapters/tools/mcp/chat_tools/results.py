@@ -1,7 +1,7 @@
-"""What a call of a server's tool comes to, as the result that a model reads. Pure.
+"""The result of a call of a server's tool, as a model reads it. Pure.
 
-Text wins; a file comes only where there is none, and then the first. What a file is, is seen by its
-looks: a provider refuses the whole chat for one that is not what it is said to be.
+Text wins; a file comes only where there is none, and then the first. The type of a file is seen
+from its content: a provider refuses the whole chat for one that is not what it is said to be.
 """
 
 import base64
@@ -89,7 +89,7 @@ def _text(item: object) -> str | None:
 
 
 def _media(item: object) -> ToolOutput | None:
-    """None: there is no file in it, or none that can be shown."""
+    """Return the file in this item, or None if there is none, or none that can be shown."""
     data, declared = _file(item)
     if data is None:
         return None
@@ -139,7 +139,7 @@ def _file(item: object) -> tuple[bytes | None, str]:
 
 
 def _notes(items: list[Any]) -> Iterator[str]:
-    """Of what is no text, and cannot be shown either."""
+    """Yield a note for each item that is no text and cannot be shown either."""
     for item in items:
         data, declared = _file(item)
         kind = item.get("type") if isinstance(item, dict) else None

@@ -17,7 +17,7 @@ from actors.prompts.selecting import model_rows
 FIND_TOOLS = "find_tools"
 BYTES_PER_TOKEN = 2.5
 SHARE = 10  # schemas may take a tenth of the window, and the catalogue too
-WINDOW_UNKNOWN = 128_000  # tokens of a model whose window nobody knows
+WINDOW_UNKNOWN = 128_000  # tokens of a model whose window is not known
 CATALOGUE_TOKENS_MAX = 4_000  # beyond it says less of each tool
 SUMMARY_CHARACTERS = 80
 
@@ -69,7 +69,7 @@ def are_too_many(tools: Iterable[DeferredTool], window: int | None) -> bool:
 
 
 def catalogue(tools: Sequence[DeferredTool], window: int | None) -> str:
-    """As much as there is room for."""
+    """Return the catalogue of tools, as much of it as there is room for."""
     room = min(CATALOGUE_TOKENS_MAX, share_of(window)) * BYTES_PER_TOKEN
     tries = (
         _by_server(tools, lambda tool: f"- {tool.name}: {tool.summary}".rstrip(": ")),
@@ -121,7 +121,7 @@ def _fitting(tools: Iterable[DeferredTool], room: float) -> Iterator[str]:
 
 @dataclass(frozen=True, slots=True)
 class _Searched:
-    """What stands in a tool, in small letters."""
+    """The words of a tool, in small letters."""
 
     tool: DeferredTool
     name: str
@@ -177,8 +177,8 @@ def _words(text: str) -> list[str]:
 def activated(
     history: Sequence[Message], tools: Sequence[DeferredTool], window: int | None
 ) -> frozenset[str]:
-    """Those whose schemas the model is told of: what was found or called last, as far as there is
-    room; the last one in any case."""
+    """Return the tools whose schemas the model is told: those found or called last, as far as there
+    is room, and the last one in any case."""
     known = {tool.name: tool for tool in tools}
     room = share_of(window)
     kept: set[str] = set()

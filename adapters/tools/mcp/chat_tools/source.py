@@ -43,7 +43,7 @@ TAKEN_AWAY = "the server of this tool has been taken away; go on without it"
 
 @dataclass(frozen=True, slots=True)
 class ListedTurn:
-    """Which list it is. `asked`: of whom; of others there is another list."""
+    """The turn and the servers that a list of tools is of. Other servers make another list."""
 
     chat: ChatId
     begun_by: MessageId | None
@@ -92,7 +92,8 @@ def _uncounted(matches: int | None, activated: int = 0) -> None:
 
 
 class ServerTools:
-    """Fulfils `adapters.tools.toolbox.ToolSource`. It `follow`s the bus as long as it is used."""
+    """The tools of servers as a source of the toolbox (`adapters.tools.toolbox.ToolSource`). It
+    follows the bus as long as it is used."""
 
     def __init__(
         self,
@@ -114,7 +115,7 @@ class ServerTools:
             yield
 
     def hear(self, news: News) -> None:
-        """A turn that is over is never asked about again."""
+        """Forget the lists of a turn that is over."""
         if isinstance(news, ChatMoved) and news.status.ends_a_turn:
             for each in (self._set_up, self._named, self._workspace_mcp):
                 each.forget(news.chat)
@@ -190,7 +191,8 @@ class ServerTools:
         return ToolOutput(JsonText(json.dumps(document, ensure_ascii=False)))
 
     async def _tools(self, chat: Chat, history: Sequence[Message]) -> Sequence[ServerTool]:
-        """Of all servers; those that are set up, and those that its workspace names, at once."""
+        """Return the tools of all servers: those that are set up, and those that the workspace
+        names, asked at once."""
         servers = await self._calls.registry.servers()
         used = tuple(server.id for server in used_by(chat, servers))
         number, by = self._workspace_mcp.listing_number(chat), _begun_by(history)

@@ -1,7 +1,6 @@
-"""Tokens that a server of tools wants to see, by OAuth 2.
+"""The tokens that a server of tools wants to see, by OAuth 2.
 
 token_endpoint  the token and revocation endpoints of an authorization server
-renewal         a user's token, renewed before it runs out
 discovery       the authorization server that a server of tools trusts, and our registration there
 guard           requests to addresses that a stranger has named: never into our own network
 """

@@ -1,4 +1,4 @@
-"""Which authorization server a server of tools trusts, and our registration there.
+"""The authorization server that a server of tools trusts, and our registration there.
 
 Protected-resource metadata (RFC 9728), the metadata of the first authorization server that it names
 (RFC 8414, or OpenID Connect's), registration as a client without a secret (RFC 7591). All of it is
@@ -40,7 +40,7 @@ class ClientRegistration:
 async def discover(
     client: httpx2.AsyncClient, url: str, *, redirect_uri: str, name: str
 ) -> ClientRegistration:
-    """Or `NotDiscovered`."""
+    """Find the authorization server and register there. NotDiscovered: why that is not possible."""
     try:
         with trio.fail_after(SECONDS_MAX):
             return await _discovered(client, url, redirect_uri=redirect_uri, name=name)
@@ -69,7 +69,7 @@ async def _discovered(
         raise NotDiscovered("the authorization server names no endpoints")
     if not registration_url:
         raise NotDiscovered(
-            "the authorization server registers nobody; give a client id of your own"
+            "the authorization server registers no clients; give a client id of your own"
         )
     revocation_url = _url(found, "revocation_endpoint")
     client_id = await _register(client, registration_url, redirect_uri=redirect_uri, name=name)
@@ -93,7 +93,7 @@ def _issuer(url: str, resource: Mapping[str, Any] | None) -> str:
 
 
 def resource_urls(url: str) -> Iterator[str]:
-    """Where a server may say whom it trusts. Pure."""
+    """Yield the addresses where a server may name its authorization server. Pure."""
     parts = urlsplit(url)
     root = f"{parts.scheme}://{parts.netloc}/.well-known/{RESOURCE}"
     if path := parts.path.rstrip("/"):
@@ -102,7 +102,7 @@ def resource_urls(url: str) -> Iterator[str]:
 
 
 def issuer_urls(issuer: str) -> Iterator[str]:
-    """Where an authorization server may speak of itself. Pure."""
+    """Yield the addresses where an authorization server may describe itself. Pure."""
     parts = urlsplit(issuer)
     root, path = f"{parts.scheme}://{parts.netloc}", parts.path.rstrip("/")
     if path:

@@ -49,7 +49,7 @@ class AddressRefused(Exception):
 
 
 def is_reachable(address: str, allowed: Collection[Network] = ()) -> bool:
-    """Whether a stranger may send us to this address. Pure."""
+    """Return whether a stranger may send us to this address. Pure."""
     found = _plain(ip_address(address.partition("%")[0]))
     if any(found in network for network in allowed if network.version == found.version):
         return True

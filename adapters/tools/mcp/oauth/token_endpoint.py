@@ -1,4 +1,5 @@
-"""An authorization server's token and revocation endpoints: codes, refresh tokens, farewells.
+"""The token and revocation endpoints of an authorization server: codes, refresh tokens,
+revocations.
 
 An administrator has named these addresses, or a stranger has, and then the guard looks at them.
 Redirects are not followed where a secret would go along.
@@ -34,7 +35,8 @@ WANTED = {"accept": "application/json", "accept-encoding": "identity"}
 
 @dataclass(frozen=True, slots=True)
 class OAuthClients:
-    """By whom an endpoint has been named: one of us, or a stranger."""
+    """The HTTP clients for endpoints: one for those that administrators name, one for those of
+    strangers."""
 
     ours: httpx2.AsyncClient
     strangers: httpx2.AsyncClient  # guarded
@@ -71,7 +73,8 @@ async def renew_token(
 
 
 async def revoke_token(clients: OAuthClients, server: McpServer, token: OAuthToken) -> str:
-    """Why it could not be revoked; "": it was. The refresh token first: with it goes the rest."""
+    """Revoke a token. Return why that was not possible; an empty text if it was. The refresh token
+    comes first, because the rest goes with it."""
     url = server.config.oauth2_revocation_url
     if not url:
         return "the authorization server has no revocation endpoint"
@@ -170,7 +173,7 @@ async def _post(
 
 
 async def read_json(response: httpx2.Response) -> Any:
-    """None: it is no JSON, or too much of it."""
+    """Return the JSON of an answer, or None if it is none, or too long."""
     packed = response.headers.get("content-encoding", "identity")
     if packed.lower() != "identity":
         raise PackedAnswer(
@@ -188,7 +191,7 @@ async def read_json(response: httpx2.Response) -> Any:
 
 
 def _safe_origin(url: str) -> tuple[str, str | None, int | None] | None:
-    """None: no secret is sent there."""
+    """Return the origin of an address, or None if no secret may be sent there."""
     try:
         parts = urlsplit(url)
         origin = parts.scheme, parts.hostname, parts.port

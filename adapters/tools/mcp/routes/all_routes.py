@@ -1,4 +1,4 @@
-"""All endpoints of servers of tools, with what they need."""
+"""The endpoints of servers of tools, all of them, with what they need."""
 
 from collections.abc import Sequence
 from uuid import UUID

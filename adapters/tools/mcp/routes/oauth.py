@@ -1,8 +1,8 @@
-"""A user lets his chats use a server in his name: he logs in there, and may take that back.
+"""The endpoints by which users let their chats use a server in their name, and take that back.
 
 The browser goes to the authorization server and comes back with a code. What it has to show then,
-beside its session, lies in two cookies that only the callback gets: the state, so that nobody else
-can send it there, and the verifier, without which the code is of no use.
+beside its session, lies in two cookies that only the callback gets: the state, so that no other
+user can send it there, and the verifier, without which the code is of no use.
 """
 
 import re
@@ -28,7 +28,7 @@ from adapters.tools.mcp.wiring import Mcp
 
 CONNECT = PATH + "/{server}/oauth2/connect"
 DISCONNECT = "/api/experimental/mcp/servers/{server}/oauth2/disconnect"
-LOGIN_SECONDS = 600  # for a user to log in there; then he begins again
+LOGIN_SECONDS = 600  # for a user to log in there; then they begin again
 STATE, VERIFIER = "mcp_oauth2_state", "mcp_oauth2_verifier"
 
 _SCRIPT = Template(
@@ -171,7 +171,7 @@ def _challenge(verifier: str) -> str:
 
 
 def _cookie(name: str, value: str, callback: str, seconds: int = LOGIN_SECONDS) -> str:
-    """For the callback alone."""
+    """Return a cookie for the callback alone."""
     parts = urlsplit(callback)
     attributes = [f"Path={parts.path}", f"Max-Age={seconds}", "HttpOnly", "SameSite=Lax"]
     secure = ["Secure"] if parts.scheme == "https" else []

@@ -54,7 +54,7 @@ class MCPServerConfig(Struct, frozen=True, kw_only=True):
 
 
 class WriteMCPServerConfigRequest(Struct, frozen=True, kw_only=True):
-    """To set one up, or to change one: then what is left out stays."""
+    """A server to set up, or changes of one: then what is left out stays."""
 
     display_name: str | None = None
     slug: str | None = None
@@ -167,7 +167,7 @@ _RESERVED = frozenset(
 
 
 def written_faults(asked: WriteMCPServerConfigRequest, *, is_new: bool) -> Faults:
-    """What is wrong with the fields that are there."""
+    """Yield what is wrong with the fields that are there."""
     if is_new:
         yield from ((name, "is required") for name in REQUIRED if not getattr(asked, name))
     elif all(getattr(asked, name) is None for name in asked.__struct_fields__):
@@ -219,7 +219,7 @@ def _header_faults(asked: WriteMCPServerConfigRequest) -> Faults:
 
 
 def whole_faults(config: ServerConfig, secrets: ServerSecrets) -> Faults:
-    """What is wrong with all of it together."""
+    """Yield what is wrong with the server as a whole."""
     match config.auth_type:
         case "api_key" if not (config.api_key_header and secrets.api_key_value):
             yield "api_key_header", "comes together with api_key_value"
@@ -239,7 +239,8 @@ def needs_discovery(config: ServerConfig) -> bool:
 
 
 def changed(config: ServerConfig, asked: WriteMCPServerConfigRequest) -> ServerConfig:
-    """With what is said; what belongs to another kind of authorization is dropped."""
+    """Return the settings with these changes. What belongs to another kind of authorization is
+    dropped."""
     said = {
         name: tuple(value) if name in ("tool_allow_list", "tool_deny_list") else value
         for name in config.__struct_fields__
@@ -270,7 +271,8 @@ def changed_secrets(
 
 
 def is_another(before: ServerConfig, after: ServerConfig) -> bool:
-    """Whether what users have shown to the former must not be shown to this one."""
+    """Return whether it is another server now, to which users' tokens for the former must not be
+    shown."""
     names = (
         "url",
         "auth_type",

@@ -121,7 +121,7 @@ class ServerRoutes:
             if await self._mcp.store.is_taken(config.slug, server.id):
                 raise _taken(config.slug)
             raise HttpError(
-                409, "Somebody else has changed it meanwhile.", detail="look at it again"
+                409, "Another user has changed it meanwhile.", detail="look at it again"
             )
         self._mcp.calls.faults.pop(server.id, None)
         return json_response(200, await self._shown(await self._now(server.id), call.user))
@@ -142,7 +142,7 @@ class ServerRoutes:
         return found
 
     def callback(self, call: Call, server: UUID) -> str:
-        """Where a browser comes back to from an authorization server."""
+        """Return the address to which a browser comes back from an authorization server."""
         return call.link(CALLBACK.replace("{server}", str(server)))
 
     def _check_place(self, call: Call) -> None:
@@ -172,7 +172,7 @@ class ServerRoutes:
         before: ServerConfig,
         secrets: ServerSecrets,
     ) -> tuple[ServerConfig, ServerSecrets]:
-        """All of it, as it is to be; what can be found out is found out."""
+        """Return the settings and secrets as they are to be, with what can be discovered."""
         if asked.auth_type == "user_oidc":
             raise HttpError(403, "Forbidden.", detail=NO_OIDC)
         config = changed(before, asked)

@@ -2,7 +2,7 @@
 
 It is started as commands are: in the sandbox, within their limits, in a group of its own, known to
 the lifeline before it begins. Its group ends with the session. What it writes is bounded, and so is
-how fast it may write; what it says beside the protocol is kept for whoever asks why it failed.
+how fast it may write; what it says beside the protocol is kept to say why it failed.
 """
 
 import math
@@ -41,7 +41,7 @@ LAST_WORDS_BYTES = 300  # of its standard error
 PROBE_SECONDS = 2.0
 PROBE = "server/discover"
 DRAIN_SECONDS = 1.0  # for the last messages of one that has ended, and for one that has ended them
-LEAVE_SECONDS = 2.0  # to end by itself when nobody speaks to it any more; then it is killed
+LEAVE_SECONDS = 2.0  # to end by itself when its input is closed; then it is killed
 REAP_SECONDS = 5.0  # for a killed program to be gone; then it is left to the kernel
 
 
@@ -53,7 +53,8 @@ class ProgramEnded(Exception):
 async def open_program(
     order: ProcessSpec, lifeline: Lifeline
 ) -> AsyncIterator[tuple["PipeReader", "PipeWriter"]]:
-    """As a transport of the SDK's. OSError, ValueError: it could not be started."""
+    """Start a program and give its transport, as the SDK takes it. OSError, ValueError: it could
+    not be started."""
     with _begun(order, lifeline) as program:
         try:
             async with trio.open_nursery() as nursery:
@@ -76,7 +77,7 @@ async def open_program(
 
 
 class PipeReader:
-    """What the program says. Fulfils the SDK's `ReadStream`."""
+    """The messages that the program writes. Fulfils the SDK's `ReadStream`."""
 
     def __init__(self, stream: trio.abc.ReceiveStream) -> None:
         self._stream = stream
@@ -165,7 +166,7 @@ class _Line:
 
 
 class PipeWriter:
-    """What the program is told. Fulfils the SDK's `WriteStream`.
+    """The messages that are written to the program. Fulfils the SDK's `WriteStream`.
 
     Many chats speak to one program, and each of their callers may be cancelled at any moment. So no
     caller writes: `write` does, in a task of the program. A line that it has begun is written to
@@ -247,7 +248,7 @@ class _Program:
             await trio.sleep(PAUSE_SECONDS)
 
     async def until_over(self) -> None:
-        """Raises `ProgramEnded` when there is nobody to speak with any more."""
+        """Wait until the program cannot be spoken with any more, and raise `ProgramEnded`."""
         with trio.move_on_after(self.seconds_max) as life:
             async with trio.open_nursery() as either:
                 for wait in (self.lines.over.wait, self.group.wait):
@@ -260,7 +261,8 @@ class _Program:
         raise ProgramEnded(self._epitaph())
 
     async def leave(self) -> None:
-        """In good order first; then its whole group, which keeps its number until it is reaped."""
+        """End the program: it may end by itself first, then its whole group is killed. The group
+        keeps its number until it is reaped."""
         await self.messages.aclose()
         with trio.move_on_after(LEAVE_SECONDS):
             await self.group.wait()
@@ -304,7 +306,7 @@ def _begun(order: ProcessSpec, lifeline: Lifeline) -> Iterator[_Program]:
 
 
 def _message(line: bytes) -> SessionMessage | None:
-    """None: it is none. Some programs greet people there."""
+    """Return the message in a line, or None if there is none: some programs greet people there."""
     text = mend(line).decode(errors="replace")
     try:
         message = jsonrpc_message_adapter.validate_json(text, by_name=False)

@@ -40,11 +40,16 @@ _RESERVED = frozenset(
 
 
 class CannotFill(Exception):
-    """Why not, in words for people."""
+    """The variables of a text cannot be filled in; the words say why, for people."""
 
 
 def fill_variables(text: str, variables: Mapping[str, str]) -> str:
-    """Or `CannotFill`."""
+    """Fill in the variables of a text, `${NAME}`, or `${NAME:-other}` for where it is not set, or
+    empty. CannotFill: why that is not possible.
+
+    They are the variables that commands of the workspace find, and never our own. What looks
+    otherwise stands as it is, and what was filled in is not looked at again.
+    """
 
     def value(place: re.Match[str]) -> str:
         name, other = place[1], place[2]
@@ -70,7 +75,7 @@ class NamedProgram:
 
 @dataclass(frozen=True, slots=True)
 class NamedAddress:
-    """Behind HTTP."""
+    """A server behind HTTP."""
 
     url: str = field(repr=False)
     headers: tuple[tuple[str, str], ...] = field(repr=False, default=())
@@ -85,7 +90,7 @@ class NamedEntry:
 
 @dataclass(frozen=True, slots=True)
 class InvalidEntry:
-    """What stands there cannot be used. `name`: "" if it is the whole file."""
+    """An entry that cannot be used. `name` is empty if it is the whole file."""
 
     name: str
     why: str
@@ -108,7 +113,8 @@ class _File(Struct, frozen=True):
 def read_config_file(
     content: bytes, variables: Mapping[str, str]
 ) -> Sequence[NamedEntry | InvalidEntry]:
-    """In the order of their names. `variables`: of the workspace, as its commands find them."""
+    """Return the entries of a file, in the order of their names. `variables` are those that the
+    workspace's commands find."""
     try:
         servers = msgspec.json.decode(content, type=_File).servers
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
@@ -124,7 +130,7 @@ def read_config_file(
 def _one(
     name: str, content: bytes, variables: Mapping[str, str]
 ) -> NamedEntry | InvalidEntry | None:
-    """None: it is switched off."""
+    """Return an entry, or None if it is switched off."""
     try:
         entry = msgspec.json.decode(content, type=_Entry)
         if entry.disabled:
@@ -141,7 +147,7 @@ def _one(
 
 
 def decides_what_is_run(variable: str) -> bool:
-    """Whether a person who is asked about a program has to see the value of this variable."""
+    """Return whether a person who is asked about a program has to see this variable's value."""
     return _CODE.fullmatch(variable) is not None
 
 

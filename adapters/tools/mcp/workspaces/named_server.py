@@ -61,7 +61,7 @@ DIGEST_CHARACTERS = 40  # of its hexadecimal form: two contents with one digest 
 # To load what speaks with servers, and to list the tools twice: for the answer, and for the turn.
 START_SECONDS_MAX = LOAD_SECONDS_MAX + 2 * DISCOVERY_SECONDS + 5.0
 
-NOT_ALLOWED_YET = "it is not started before somebody allows it in this chat"
+NOT_ALLOWED_YET = "it is not started before a person allows it in this chat"
 NEVER_ALLOWED = (
     "it is not started: that needs consent as a command does, and in this chat it is denied"
 )
@@ -80,14 +80,14 @@ _STRANGE = re.compile(r"[^A-Za-z0-9_-]")
 
 
 class ServerSlots:
-    """In which servers run; as long as the nursery is open."""
+    """The places in which servers run, as long as the nursery is open."""
 
     def __init__(self, nursery: trio.Nursery) -> None:
         self._nursery = nursery
         self.running = 0
 
     def take(self, life: Callable[[], Awaitable[None]]) -> None:
-        """Or `ServerFault`."""
+        """Take a place. ServerFault: there is none."""
         if self.running >= RUNNING_MAX:
             raise ServerFault(
                 f"{self.running} servers of workspaces run already, which is the limit"
@@ -128,16 +128,16 @@ class NamedServer:
 
     @property
     def is_late(self) -> bool:
-        """It was still on its way when it was last asked."""
+        """Return whether it was still starting when it was last asked."""
         return self._is_late
 
     @property
     def has_come(self) -> bool:
-        """It was late, and is there now; or never will be."""
+        """Return whether it was late, and is there now or never will be."""
         return self._is_late and self._session is not None and self._session.is_settled
 
     async def listed(self) -> Sequence[ServerTool]:
-        """Its tools, within DISCOVERY_SECONDS."""
+        """Return its tools, within DISCOVERY_SECONDS."""
         session, self._is_late = None, False
         try:
             await load_sdk()
@@ -154,7 +154,7 @@ class NamedServer:
         return self.tools
 
     async def call(self, tool: str, arguments: dict[str, Any]) -> RawResult:
-        """Or `ServerFault`."""
+        """Call a tool. ServerFault: it failed."""
         return await call_in_session(self.session, tool, arguments)
 
     async def session(self) -> Session:
@@ -186,7 +186,7 @@ class NamedServer:
             self._session.leave()
 
     async def left(self) -> None:
-        """When nothing of it is left."""
+        """Wait until nothing of it is left."""
         if self._session is not None:
             with trio.move_on_after(2 * LEAVE_SECONDS):
                 await self._session.ended.wait()
@@ -248,7 +248,7 @@ def why_not_started(consent: Policy) -> str:
 
 
 def _content(named: NamedEntry) -> list[Any]:
-    """All that decides what is started."""
+    """Return everything that decides what is started."""
     match named.place:
         case NamedProgram(command, args, env):
             return [named.name, "program", command, args, env]
@@ -259,8 +259,9 @@ def _content(named: NamedEntry) -> list[Any]:
 
 
 def _shown(named: NamedEntry) -> dict[str, Any]:
-    """What would be run or asked. Values of variables and headers may be secret, and so may those
-    of a query: their names are shown, and the values of those that decide which code is run."""
+    """Return what would be run or asked, as a person sees it. Values of variables and headers may
+    be secret, and so may those of a query: their names are shown, and the values of those that
+    decide which code is run."""
     match named.place:
         case NamedProgram(command, args, env):
             shown: dict[str, Any] = {"command": visible(shlex.join([command, *args]))}
@@ -278,8 +279,8 @@ def _shown(named: NamedEntry) -> dict[str, Any]:
 
 
 def _variable(name: str, value: str) -> str:
-    """`NAME`; `NAME=value` of one that decides which code is run. Whom a URL logs in as is left
-    out, for a password stands beside it."""
+    """Return `NAME`, or `NAME=value` for a variable that decides which code is run. The login in a
+    URL is left out, because a password stands beside it."""
     return f"{name}={_LOGIN.sub('//…@', value)}" if decides_what_is_run(name) else name
 
 

@@ -1,7 +1,7 @@
 """The servers that workspaces name, of this process: each runs once for all chats of a workspace.
 
 A chat has those that stood in the file when it took it in, and what the file says since then counts
-when somebody has the chat take it in anew. It uses one only with the consent that a start needs,
+when the chat is told to take it in anew. It uses one only with the consent that a start needs,
 whether the server runs for another chat or not. With its workspace a server ends.
 """
 
@@ -62,7 +62,7 @@ _GIVEN = "PROMPTCORNER_GIVEN_"
 
 @dataclass(frozen=True, slots=True)
 class WorkspaceTrust:
-    """What a workspace may have us do because of its file."""
+    """The things that a workspace may have us do because of its file."""
 
     is_read: bool = True
     unconfined: bool = False  # whether programs are begun where there is no sandbox
@@ -87,7 +87,8 @@ class ConfigFiles(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class ServerStatus:
-    """A server as it stands, for people. `name` "": the file itself. `tools`: name and words."""
+    """A server as people see it, with its tools' names and words. An empty `name` is the file
+    itself."""
 
     name: str
     tools: tuple[tuple[str, str], ...] = ()
@@ -141,8 +142,8 @@ class WorkspaceServers:
         return WorkspaceServerStatistics(self._room.running, len(self._of))
 
     def listing_number(self, chat: Chat) -> int:
-        """Which look at its workspace a chat is to have, another if something has come of it since;
-        0: it has none, or may have none of its servers."""
+        """Return the number of the listing that a chat is to have: another one if something has
+        changed since, 0 if it may have no servers of a workspace."""
         if not (self._trust.is_read and may_use_workspace_servers(kind_of(chat))):
             return 0
         if any(server.has_come for server in self._late.get(chat.id, ())):
@@ -153,7 +154,7 @@ class WorkspaceServers:
         return 1 + moves if has_one else 0
 
     def forget(self, chat: ChatId) -> None:
-        """It has come to rest."""
+        """Forget a chat that has come to rest."""
         self._moves.pop(chat, None)
         self._late.pop(chat, None)
 
@@ -209,7 +210,7 @@ class WorkspaceServers:
             raise ServerFault(server.fault)
 
     async def call(self, chat: Chat, name: str, tool: str, arguments: dict[str, Any]) -> RawResult:
-        """Or `ServerFault`."""
+        """Call a tool. ServerFault: it failed, or may not be called."""
         return await (await self._allowed(chat, name)).call(tool, arguments)
 
     async def seen(
@@ -258,7 +259,7 @@ class WorkspaceServers:
         return {each: consent.to(start) for each, start in starts.items()}
 
     def _read(self, workspace: UUID, texts: Iterable[str]) -> Sequence[NamedEntry | InvalidEntry]:
-        """Of each name the first."""
+        """Return the entries of all files; of each name the first."""
         variables = self._workspaces.variables(workspace)
         found: dict[str, NamedEntry | InvalidEntry] = {}
         for text in texts:
@@ -277,7 +278,8 @@ class WorkspaceServers:
         return servers[named]
 
     def _forget_one(self) -> None:
-        """Of those that rest. `_of` is in the order of use."""
+        """Forget the workspace that was used longest ago, of those that rest. `_of` is in the order
+        of use."""
         if len(self._of) > WORKSPACES_MAX:
             resting = (id for id, each in self._of.items() if not _any_runs(each.values()))
             if (oldest := next(resting, None)) is not None:
@@ -286,7 +288,8 @@ class WorkspaceServers:
     # how one is spoken with
 
     def _way(self, place: ChatWorkspace, named: NamedEntry) -> OpenSession | str:
-        """Or why its workspace may not have us do that."""
+        """Return how to open a session with the server, or why its workspace may not have us do
+        that."""
         match named.place:
             case NamedProgram() as program:
                 sandbox = self._workspaces.sandbox
@@ -312,7 +315,7 @@ async def open_workspace_servers(
     trust: WorkspaceTrust,
     approving: ApprovalSettings,
 ) -> AsyncIterator[WorkspaceServers]:
-    """They run as long as the block is."""
+    """Give the servers that workspaces name. They run as long as the block does."""
     async with open_lifeline() as lifeline, trio.open_nursery() as nursery:
         room = ServerSlots(nursery)
         servers = WorkspaceServers(
@@ -343,9 +346,11 @@ async def _reached(address: ServerAddress) -> AsyncIterator["Client"]:
 
 
 def command_of(program: NamedProgram) -> tuple[str, Mapping[str, str]]:
-    """What the shell runs, and what it finds in its environment. What the file says of that stands
-    there under names of ours, and gets its own names inside: outside, what starts the sandbox is
-    not to heed it. Pure."""
+    """Return what the shell runs, and the variables that it finds. Pure.
+
+    The variables of the file stand there under names of ours, and get their own names inside:
+    outside, the program that starts the sandbox must not obey them.
+    """
     given = {f"{_GIVEN}{at}": value for at, (_, value) in enumerate(program.env)}
     run = f"exec {shlex.join([program.command, *program.args])}"
     if not given:

@@ -127,7 +127,7 @@ async def test_who_comes_after_the_time_is_told_that_nobody_decided(ground):
     answer = await decide(ground, chat)
 
     assert 409 == answer.status
-    assert answer.said["detail"].startswith("nobody decided in time: it was denied at ")
+    assert answer.said["detail"].startswith("no person decided in time: it was denied at ")
 
 
 async def test_a_call_that_nobody_asked_about_cannot_be_decided(ground):
