@@ -24,7 +24,7 @@ from actors.supervisor.actor import Supervisor
 from adapters.daemon.chat_wiring import basis_of, dial_of, open_chats
 from adapters.daemon.membership import Membership, ParentLine, ReadinessNotifier
 from adapters.daemon.relay_wiring import open_relay, open_relay_listener
-from adapters.daemon.route_wiring import RelayEdge, RequestEntry, open_edge
+from adapters.daemon.route_wiring import RelayEdge, RequestEntry, open_routes
 from adapters.daemon.systemd import Systemd
 from adapters.http.health import Probes
 from adapters.http.host.capacity import SCARCE, DescriptorShares, raise_descriptor_limit, shares_of
@@ -196,7 +196,7 @@ async def run_daemon(parts: DaemonParts) -> None:
             ) as stand,
             open_chats(config, basis, database.conninfo, url=stand.url) as chats,
             open_relay(config, basis, chats, stand) as relaying,
-            open_edge(
+            open_routes(
                 config,
                 chats,
                 parts.entrance,

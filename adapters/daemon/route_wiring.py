@@ -137,7 +137,7 @@ class RouteDeps:
 
 
 @asynccontextmanager
-async def open_edge(
+async def open_routes(
     config: Config,
     chats: ChatServices,
     entrance: RequestEntry,

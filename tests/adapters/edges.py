@@ -21,7 +21,7 @@ from trio_websocket import open_websocket_url
 from actors.law.ids import UserId
 from adapters import settings as config
 from adapters.daemon.chat_wiring import ChatServices, basis_of, dial_of, open_chats
-from adapters.daemon.route_wiring import RequestEntry, open_edge
+from adapters.daemon.route_wiring import RequestEntry, open_routes
 from adapters.http.health import Probes
 from adapters.http.host.server import HttpServer
 from adapters.models.provider_config import models_of_environment
@@ -135,7 +135,7 @@ async def an_edge(conninfo, *, behaviour=None, **settings):
         models = models_of_environment(told.environ)
         async with (
             open_chats(told, basis_of(told, models, dial_of(told.environ)), conninfo) as chats,
-            open_edge(told, chats, entrance, server=server, access_url=url),
+            open_routes(told, chats, entrance, server=server, access_url=url),
         ):
             yield await _peopled(url, conninfo, client, chats, entrance, server, running.rehearsal)
         await client.aclose()
