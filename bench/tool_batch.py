@@ -32,7 +32,7 @@ from adapters.postgres.committing import Committer
 from adapters.postgres.driver.pool import Pool
 from adapters.postgres.journal import Journal
 from adapters.postgres.ledger import PostgresLedger
-from bench.house import a_database, a_user, hello
+from bench.fixtures import a_database, a_user, hello
 from bench.report import Target
 
 QUESTION = "what do fifty tool calls of one step cost that run at the same time?"

@@ -27,7 +27,7 @@ from actors.law.requests import SendMessage
 from actors.law.states import Status
 from actors.law.store.hints import ChatMoved, News
 from actors.law.store.ports import Applied
-from actors.supervisor.api import take
+from actors.supervisor.api import hand_over
 from adapters import settings as config
 from adapters.daemon.chat_wiring import ChatServices, basis_of, dial_of, open_chats
 from adapters.models.provider_config import models_of_environment
@@ -80,7 +80,7 @@ class Bench:
 
     def _begun(self, applied: object) -> ChatId:
         assert isinstance(applied, Applied), applied
-        assert take(self.chats.supervisor.address, applied.stored)
+        assert hand_over(self.chats.supervisor.address, applied.stored)
         return applied.chat.id
 
     async def turn(self, begin: Callable[[], Awaitable[ChatId]]) -> ChatId:
