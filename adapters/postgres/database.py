@@ -27,7 +27,7 @@ class Database:
 
     conninfo: str
     name: str
-    cluster: embedded.Cluster | None = None  # None: somebody else's server
+    cluster: embedded.Cluster | None = None  # None: a server of the user's own
 
 
 @asynccontextmanager
@@ -83,7 +83,7 @@ def refusing_start(database: Database) -> Iterator[None]:
 
 
 ANSWER_SECONDS = 2.0  # later counts as not at all
-FRESH_SECONDS = 0.25  # whoever asks within, or while another asks, gets the same answer
+FRESH_SECONDS = 0.25  # a task that asks within, or while another asks, gets the same answer
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,7 +17,7 @@ from psycopg.conninfo import conninfo_to_dict, make_conninfo
 
 from adapters.postgres.embedded import binaries
 
-LOCK_SECONDS = 60  # for a table that somebody changes; then the dump is given up
+LOCK_SECONDS = 60  # for a table that is being changed; then the dump is given up
 HEAD_BYTES = 8 * 1024  # of a script, in which its settings stand
 # Said to servers that do not know it yet: https://www.postgresql.org/docs/17/release-17.html
 NEW_SETTING, NEW_SETTING_SINCE = b"SET transaction_timeout = 0;\n", 170_000
@@ -26,7 +26,10 @@ READ_BYTES = 256 * 1024
 # Making an index of a large table is silent, too.
 SILENCE_SECONDS = 3600.0
 END_SECONDS = 10.0  # for a program that was killed
-CALM = {"PGCONNECT_TIMEOUT": "10", "PGAPPNAME": "promptcorner"}  # unless somebody says otherwise
+CALM = {
+    "PGCONNECT_TIMEOUT": "10",
+    "PGAPPNAME": "promptcorner",
+}  # unless the environment says otherwise
 WORDS_BYTES_MAX = 16 * 1024  # of what it said last; the rest is left out
 
 

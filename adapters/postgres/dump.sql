@@ -5,7 +5,7 @@
 SELECT current_setting('server_version_num')::integer, current_setting('server_version');
 
 -- name: relations_there
--- Of anybody but the server itself: a database is filled only where there are none.
+-- Of all but the server itself: a database is filled only where there are none.
 SELECT count(*)
   FROM pg_class c
   JOIN pg_namespace n ON n.oid = c.relnamespace

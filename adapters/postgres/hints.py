@@ -260,7 +260,7 @@ class Hints:
             return
         try:
             news = [_from_wire(wire) for wire in _decode(body)]
-        except msgspec.DecodeError:  # of another version, or somebody's by hand
+        except msgspec.DecodeError:  # of another version, or sent by hand
             self._unreadable_count += 1
             news = [HintsLost()]
         self._heard_count += len(news)

@@ -25,7 +25,7 @@ from adapters.postgres.driver.pool import Pool
 from adapters.postgres.driver.values import Json, Row
 from adapters.postgres.queries import SQL
 
-KEEP_SECONDS = 7 * 86_400.0  # a batch that is older than this is not resumed by anybody
+KEEP_SECONDS = 7 * 86_400.0  # a batch that is older than this is not resumed any more
 
 
 NOTED_TOGETHER_MAX = 64  # ends of calls in one statement; the next ones wait for it

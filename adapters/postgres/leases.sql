@@ -22,7 +22,7 @@ DELETE FROM workers WHERE id = %(worker)s;
 
 -- name: sweep
 -- Forget workers that have been gone for a while; their chats are free since their lease ran out.
--- Of one whose chats nobody has taken yet, it has to be known that it did not leave in good order.
+-- Of one whose chats were not taken yet, it has to be known that it did not leave in good order.
 DELETE FROM workers w
  WHERE heartbeat_at < now() - %(forget_seconds)s * interval '1 second'
    AND NOT EXISTS (SELECT FROM chats c
@@ -55,10 +55,10 @@ RETURNING id;
 (SELECT array_agg(f.file_id) FROM chat_files f WHERE f.chat_id = t.id)
 
 -- name: acquire
--- Take chats that have work to do and nobody who does it: what is to be ended first, then what may
+-- Take chats that have work to do and no process that does it: what is to be ended first, then what may
 -- begin, roots and children in turns, whoever has waited longest first. Of each kind no more is
 -- looked at than there is room for, so a full one hides no other. A chat that has moved on since
--- it was looked at, or is locked, is left to whoever was faster. A worker whose own lease has run
+-- it was looked at, or is locked, is left to the faster one. A worker whose own lease has run
 -- out takes nothing. Free chats are found by their index, and those of a worker that is gone by
 -- one look at the index for each worker there is, however many chats it holds. What is written is
 -- the law's Acquire and, where work begins at once, its RecordGenerationAttempt; a pause before an
@@ -89,7 +89,7 @@ WITH RECURSIVE fresh AS MATERIALIZED (
                      WHERE worker_id = gone.worker_id
                        AND status IN ('running', 'interrupting', 'requires_action')
                        AND NOT archived
-                    OFFSET 0) AS c -- by itself: nothing is read while nobody is gone
+                    OFFSET 0) AS c -- by itself: nothing is read while no worker is gone
 ), numbered AS (
     SELECT *, row_number() OVER (PARTITION BY status, is_root ORDER BY updated_at, id) AS place
       FROM waiting

@@ -168,7 +168,7 @@ SELECT id, now(), (SELECT array_agg(m.id ORDER BY m.id) FROM inserted m), NULL::
 -- The changes that may be made: each is fenced by the snapshot it was decided under. A chat that
 -- has moved on from `held` is left alone and not answered for. So is one that another transaction
 -- has locked: a group never waits for one of its chats, whose change is then made the long way. The
--- lock is the one that an UPDATE takes and no stronger: whoever writes a child holds its root's key,
+-- lock is the one that an UPDATE takes and no stronger: a write of a child holds its root's key,
 -- and a stronger lock would skip the root under the very transaction that has it locked.
 locked AS MATERIALIZED (
     SELECT w.*

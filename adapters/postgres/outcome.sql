@@ -4,7 +4,7 @@ SELECT pg_current_xact_id_if_assigned();
 
 -- part: era
 -- Changes when the server crashes (it throws its statistics away) or another one takes over (its
--- WAL has a new timeline). Of the statistics these are the ones that nobody resets by hand.
+-- WAL has a new timeline). Of the statistics these are the ones that are not reset by hand.
 concat(
     (SELECT max(stats_reset) FROM pg_stat_slru), ' ',
     CASE WHEN NOT pg_is_in_recovery() THEN left(pg_walfile_name(pg_current_wal_lsn()), 8) END

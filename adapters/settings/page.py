@@ -47,7 +47,7 @@ AWS credentials are also taken from `~/.aws/credentials` (`AWS_PROFILE`,
 TAIL = """\
 Commands that speak to a running daemon (`users`, `tokens`, `providers`, `bench`, `chat`) read
 `PROMPTCORNER_URL`, and `PROMPTCORNER_TOKEN` or `PROMPTCORNER_TOKEN_FILE`. On the daemon's machine,
-whoever can read its secret key needs no token.
+a user who can read its secret key needs no token.
 """
 
 

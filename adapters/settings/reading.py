@@ -231,7 +231,7 @@ def _from_file(setting: Setting, source: str, path: Path) -> _SettingText:
         secret = text.decode().strip()
     except UnicodeDecodeError:
         raise CannotStart("config", f"{source} {path} is no text") from None
-    if not secret:  # whoever names a file means what should be in it, not the default
+    if not secret:  # a file that is named stands for what should be in it, not for the default
         raise CannotStart("config", f"{source} {path} is empty")
     return _SettingText(setting, f"{source} {path}", secret, path)
 

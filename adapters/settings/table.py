@@ -1,7 +1,7 @@
 """Every setting in one table: the fields of `Config`. Pure.
 
 From a row are made: the field of `Config` with its type, the flag `--its-name` (but not for a
-secret, since everybody may read a command line), the variable `PROMPTCORNER_ITS_NAME` or the names
+secret, since everybody can read a command line), the variable `PROMPTCORNER_ITS_NAME` or the names
 that people know it by, the key `its_name` of the file, and its lines in `--help` and in
 docs/configuration.md. So a new setting is one row, and nothing about it can disagree.
 """
@@ -71,7 +71,7 @@ def default_config_file() -> Path:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Config:
     """Everything the daemon is told. The settings of providers are in `environ`, by the names of
-    their variables, whoever set them."""
+    their variables, wherever they were set."""
 
     listen: HostAddress = setting(
         Subject.LISTENING,
@@ -290,7 +290,7 @@ class Config:
         Subject.WORKSPACES,
         Count(1, 10_000),
         default="100",
-        help="workspaces of one user; no more are made until he removes some",
+        help="workspaces of one user; no more are made until they remove some",
     )
     workspace_days: int = setting(
         Subject.WORKSPACES,

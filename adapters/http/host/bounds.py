@@ -10,7 +10,9 @@ BACKLOG = 4096  # of a listener, as far as the system allows; then the system tu
 
 HEAD_BYTES_MAX = 16 * 1024  # a longer head is answered 431
 READ_BYTES = 16 * 1024  # taken from the network at once
-DISCARD_BYTES_MAX = 64 * 1024  # of a body that nobody wanted; after more the connection is closed
+DISCARD_BYTES_MAX = (
+    64 * 1024
+)  # of a body that no handler wanted; after more the connection is closed
 
 SECURE_SECONDS = 10.0  # to agree on TLS; then the connection is cut
 IDLE_SECONDS = 75.0  # between two requests; then the connection is closed
@@ -21,7 +23,7 @@ ANSWER_SECONDS = 300.0  # to make an answer, its body's reading included; then 5
 SEND_SECONDS = 20.0  # for a client to take its answer, or one piece of it; then it is cut off
 SEND_BYTES_PER_SECOND = 64 * 1024  # a larger one has a second more for each of these
 LINGER_SECONDS = 1.0  # after the last answer, for the client to read it before we hang up
-LINGER_SECONDS_MAX = 20.0  # likewise, while he still sends; then he may lose the answer
+LINGER_SECONDS_MAX = 20.0  # likewise, while it still sends; then it may lose the answer
 CLOSE_SECONDS = 1.0  # nothing is sent any more, so nothing can hold it up
 GRACE_SECONDS = 5.0  # for answers under way when the server drains; then they are cut
 BUSY_SECONDS = 0.1  # without descriptors, or what else is short: wait, then accept again

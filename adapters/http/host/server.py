@@ -326,7 +326,7 @@ class HttpServer:
             await socket.close(1000)
         except SocketClosed:
             return
-        except Exception as error:  # noqa: BLE001  told to the client, and to whoever reads the log
+        except Exception as error:  # noqa: BLE001  told to the client and to the log
             self._counts.crashed += 1
             emit("socket.crashed", "error", error=error)
             await socket.close(INTERNAL_ERROR)

@@ -232,7 +232,7 @@ def _said(body: Body) -> _Said:
         body.created_by,
         body.model_config_id,
         body.reasoning_effort,
-        # A count of nothing is not a count: nobody measured it.
+        # A count of nothing is not a count: it was not measured.
         body.context_limit or None,
         body.runtime_ms or None,
         usage.input_tokens or None,

@@ -14,7 +14,7 @@ COMMIT has two outcomes. It is not cancelled once it is sent; if its answer is l
 asked what became of the transaction (outcome.py). So after `commit` or a `transaction` block:
 
     no exception          committed
-    OutcomeUnknown        nobody could be asked; `error.lost` is what to settle later
+    OutcomeUnknown        the server could not be asked; `error.lost` is what to settle later
     any other exception   not committed, Cancelled included
 
 `run` and `execute` outside a transaction commit too, when they write, but cannot keep this

@@ -125,7 +125,7 @@ class Pool:
         held = 0
         try:
             with trio.move_on_after(seconds):
-                while held < self._size:  # who holds all the slots knows that nobody else does
+                while held < self._size:  # a task that holds all slots knows that no other does
                     await self._slots.acquire()
                     held += 1
         finally:

@@ -10,7 +10,7 @@ statement whatever is passed to it:
 - A list is an array of any of these.
 
 Rows come back in binary: uuid as UUID, timestamptz as an aware datetime in UTC, json and jsonb as
-raw bytes, which whoever asked decodes into what they want. Enums come as str.
+raw bytes, which the caller decodes. Enums come as str.
 """
 
 import re

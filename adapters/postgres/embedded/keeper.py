@@ -299,7 +299,7 @@ def main(home: str, uid: str, gid: str, *command: str) -> None:
     if not try_lock(parent, fcntl.LOCK_EX):
         return  # another keeper is there
     if os.fork():
-        os._exit(0)  # whoever started us has no child to wait for
+        os._exit(0)  # the process that started us has no child to wait for
     for number in DEAF_TO:
         signal.signal(number, lambda *_: None)
     os.umask(0o077)

@@ -16,7 +16,7 @@ from adapters.postgres.embedded.keeper import open_lock, try_lock
 NAP_SECONDS = 0.005
 
 Patience = Callable[[], None]
-"""Called before each nap; raises when whoever waits has been cancelled."""
+"""Called before each nap; raises when the waiting task has been cancelled."""
 
 
 def patient() -> None:
@@ -25,11 +25,11 @@ def patient() -> None:
 
 def naps(seconds: float, *, patience: Patience) -> Iterator[None]:
     """Yield turn after turn, a nap apart, until the seconds are over."""
-    nobody = threading.Event()
+    never = threading.Event()
     for _ in range(int(seconds / NAP_SECONDS)):
         yield
         patience()
-        nobody.wait(NAP_SECONDS)
+        never.wait(NAP_SECONDS)
 
 
 @contextmanager

@@ -25,7 +25,7 @@ SUPERUSER = "promptcorner"
 FORBIDDEN_MODE = 0o027  # the server itself refuses such a directory
 INITDB = (
     f"--username={SUPERUSER}",
-    "--auth=trust",  # the socket's directory lets in nobody but the owner and root
+    "--auth=trust",  # the socket's directory lets in only the owner and root
     "--encoding=UTF8",
     "--locale=C",
 )
