@@ -255,6 +255,20 @@ async def test_one_that_holds_the_interpreter_is_named_afterwards(plugin, bounds
     assert entries.of("plugin.blocked")[0]["plugin"] == "faulty"
 
 
+async def test_another_plugin_is_not_blamed_for_it(install, bounds, entries):
+    bounds(BLOCKED_SECONDS=0.3)
+    install("faulty", CODE, tools="every")
+    install("idle", "@ext.tool\nasync def rest() -> None:\n    'Rest.'", tools="rest")
+    async with open_plugins(["faulty", "idle"]) as plugins:
+        for size in range(23, 28):
+            await called(next(iter(plugins)), "hold", f'{{"size": {size}}}')
+            await trio.sleep(0.6)
+            if entries.of("plugin.blocked"):
+                break
+
+    assert {"faulty"} == {entry["plugin"] for entry in entries.of("plugin.blocked")}
+
+
 async def test_too_many_calls_are_refused_with_a_sentence(plugin, bounds):
     bounds(CALLS_MAX=2)
     async with trio.open_nursery() as together:
@@ -309,6 +323,16 @@ async def test_a_stream_arrives_whole_and_in_order(plugin, monkeypatch):
                 break
 
     await until(lambda: not plugin.loop.statistics().calls)
+
+
+async def test_a_generator_is_closed_after_its_last_item(plugin):
+    said = []
+    async with open_stream(plugin.loop, generator(plugin, "endless"), lambda item: True) as batches:
+        async for batch in batches:
+            said.extend(batch)
+
+    assert ["x"] == said
+    assert 0 == plugin.loop.statistics().calls
 
 
 async def test_a_generator_waits_while_nothing_is_taken(plugin):
