@@ -17,7 +17,7 @@ USED = re.compile(r"""SQL\[\s*["'](\w+)["']\s*\]""")
 
 # Select lists are made of records, so every module that defines one has to be there.
 for path in sorted(ADAPTERS.rglob("*.py")):
-    if re.search(r"\(\w*(Record|Row)\b.*frozen=True\)", path.read_text()):
+    if re.search(r"^class \w+\(.*\bfrozen=True\):$", path.read_text(), re.MULTILINE):
         import_module(".".join(path.relative_to(ADAPTERS.parent).with_suffix("").parts))
 
 
