@@ -85,7 +85,7 @@ def test_what_parameters_refer_to_comes_with_them():
 
 @pytest.mark.parametrize(
     "declared",
-    ["", "{", "[]", "null", '"x"', '{"properties": [1]}', '{"a":' * 5_000 + "1" + "}" * 5_000],
+    ["", "{", "[]", "null", '"x"', '{"properties": [1]}', '{"a":' * 20_000 + "1" + "}" * 20_000],
 )
 async def test_a_tool_whose_schema_cannot_be_read_is_offered_without_parameters(declared, caplog):
     chat = born_with("look")

@@ -75,7 +75,7 @@ def test_a_skill_is_not_looked_for_any_deeper(home):
 
 
 def test_settings_for_servers_are_an_object(home):
-    deep = '{"a":' + "[" * 5_000 + "]" * 5_000 + "}"
+    deep = '{"a":' + "[" * 20_000 + "]" * 20_000 + "}"
     put(home, **{".mcp.json": '{"mcpServers": {}}', ".promptcorner/.mcp.json": "[]"})
     put(home, **{".promptcorner/skills/.mcp.json": deep})
 
