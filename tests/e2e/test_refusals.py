@@ -347,7 +347,7 @@ def test_a_running_servers_refusals_do_not_stop_it(home):
         daemon.wait_ready()
         server = postmaster(home)
 
-        assert "somebody listens" in refusal(
+        assert "another program listens" in refusal(
             "--data-dir", home, "--listen", daemon.wait_ready()["listen"]
         )
 

@@ -6,11 +6,11 @@ from dataclasses import dataclass, field
 from urllib.parse import urlencode, urlsplit
 
 import httpx2
+import msgspec
 import trio
 from trio_websocket import ConnectionClosed, HandshakeError, wrap_client_stream
 
 from promptcorner_client.async_client import AsyncClient
-from promptcorner_client.wire import encoded
 from tests.adapters.chats.streams.clients import State
 from tests.patience import PATIENCE_SECONDS
 
@@ -123,7 +123,7 @@ class OurClient(Watcher):
         ours = AsyncClient(self.url, self.token)
         async with ours as client, client.follow(self.chat) as events:
             async for event in events:
-                self._hear(json.loads(encoded(event)))
+                self._hear(json.loads(msgspec.json.encode(event)))
 
 
 KINDS = (Socket, ResumingSocket, Browser, OurClient)
