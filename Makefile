@@ -70,7 +70,8 @@ soak: install  ## the model tests for as long as you like: millions of steps
 stress: install  ## tests many times over: make stress WHAT=tests/e2e TIMES=20 LOOPS=2
 	$(BIN)/python -m tests.stress $(WHAT) --times $(TIMES) --loops $(LOOPS) --workers $(WORKERS)
 
-pictures: install  ## record the terminal for README: docs/pictures/terminal.svg
+pictures: install  ## draw the sequences of docs/architecture.md, record the terminal for README
+	$(BIN)/python docs/pictures/sequences.py
 	$(BIN)/python docs/pictures/terminal.py docs/pictures/terminal.svg
 
 diagram: install  ## redraw docs/states.md from the table of the law
