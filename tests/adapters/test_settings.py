@@ -1,6 +1,7 @@
 """Who is heard first, what is refused, and what stays unsaid."""
 
 import dataclasses
+import re
 import typing
 from pathlib import Path
 
@@ -164,6 +165,16 @@ def test_a_default_is_one_that_could_be_said(row):
     assert row.help
     assert len(row.help) <= 120, "a line"
     assert row.secret is isinstance(row.kind, SecretText) or row.name == "database_url"
+
+
+def test_every_setting_is_read_somewhere():
+    """If not, it can be set and changes nothing."""
+    root = Path(__file__).parents[2] / "adapters"
+    text = "".join(path.read_text() for path in root.rglob("*.py") if path.name != "table.py")
+
+    unread = [name for name in SAID if not re.search(rf"\.{name}\b", text)]
+
+    assert {"listen"} >= set(unread)  # `Config.host` and `Config.port` read that one
 
 
 def test_plugins_are_names_in_their_order():

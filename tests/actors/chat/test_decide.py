@@ -43,6 +43,10 @@ BEGUN = {
 }
 
 
+def test_there_is_an_answer_for_every_state():
+    assert set(State) - {State.INVALID} == set(BEGUN)
+
+
 @pytest.mark.parametrize(("state", "kind"), BEGUN.items(), ids=lambda it: getattr(it, "value", ""))
 def test_each_state_has_its_work(state, kind):
     assert Begin(kind) == decided(state)

@@ -1,5 +1,7 @@
 """Named SQL: every statement is one that the server takes, and every name is used."""
 
+import dataclasses
+import inspect
 import re
 from importlib import import_module
 from importlib.resources import files
@@ -8,6 +10,10 @@ from pathlib import Path
 import msgspec
 import pytest
 
+from actors.law.chat import Chat
+from actors.law.states import RUNNABLE
+from adapters.postgres.codec import writing
+from adapters.postgres.codec.rows import chat_of
 from adapters.postgres.driver.values import parse as in_the_servers_words
 from adapters.postgres.queries import SQL, Record, parse
 
@@ -19,6 +25,13 @@ USED = re.compile(r"""SQL\[\s*["'](\w+)["']\s*\]""")
 for path in sorted(ADAPTERS.rglob("*.py")):
     if re.search(r"^class \w+\(.*\bfrozen=True\):$", path.read_text(), re.MULTILINE):
         import_module(".".join(path.relative_to(ADAPTERS.parent).with_suffix("").parts))
+
+
+# Of a new chat, and of a change of one.
+CHANGE_FIELDS = [
+    [field.name for field in msgspec.structs.fields(record) if field.name != "held"]
+    for record in (writing._Created, writing._Changed)
+]
 
 
 class PairRow(Record, frozen=True):
@@ -65,6 +78,35 @@ def test_every_statement_says_why_it_is_there():
 
     assert headed == explained
     assert set(SQL) <= set(headed)
+
+
+@pytest.mark.parametrize(
+    ("statement", "fields"),
+    [("insert_chat", CHANGE_FIELDS[0]), ("write_changes", CHANGE_FIELDS[1])],
+)
+def test_a_statement_writes_all_that_is_encoded_for_it(statement, fields):
+    """PostgreSQL passes over fields of a record in JSON that the statement does not name."""
+    sql = in_the_servers_words(SQL[statement]).sql.decode()
+
+    missing = [name for name in fields if len(re.findall(rf"\b{name}\b", sql)) < 2]
+
+    assert not missing, (
+        f"name them in {statement}, where the record is read and where it is written"
+    )
+
+
+def test_a_chat_is_made_of_all_its_columns():
+    """A field of `Chat` with a default would keep it, whatever is stored."""
+    made = inspect.getsource(chat_of)
+
+    assert [] == [field.name for field in dataclasses.fields(Chat) if f"{field.name}=" not in made]
+
+
+def test_statements_about_chats_at_work_name_each_status_of_work():
+    at_work = {status.value for status in RUNNABLE}
+    for name in SQL:
+        for listed in re.findall(r"\(('running'[^)]*)\)", SQL[name]):
+            assert at_work == set(re.findall(r"'(\w+)'", listed)), name
 
 
 def test_parts_are_put_in_wherever_they_are_named():
