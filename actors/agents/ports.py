@@ -63,7 +63,7 @@ class FamilyReader(Protocol):
         """Return those of `wanted` that descend from `of`. No chat is its own descendant."""
         ...
 
-    async def standing(self, of: ChatId, wanted: Sequence[ChatId]) -> Sequence[FamilyMember]:
+    async def with_reports(self, of: ChatId, wanted: Sequence[ChatId]) -> Sequence[FamilyMember]:
         """Return the same, with the reports of those that have settled, in one query for all."""
         ...
 
@@ -71,6 +71,6 @@ class FamilyReader(Protocol):
         """Return the children that are not archived, the one that moved last first."""
         ...
 
-    async def household(self, of: ChatId, *, besides: Sequence[ChatId]) -> FamilyCounts:
+    async def family_counts(self, of: ChatId, *, besides: Sequence[ChatId]) -> FamilyCounts:
         """Return the counts of a chat's family. Children in `besides` are not counted."""
         ...

@@ -39,7 +39,7 @@ async def wait_for(
     Return None if the store never answered.
     """
     watch = _Watch(children, any_of_them)
-    look = partial(retry_store, parent, "agents", partial(family.standing, parent, children))
+    look = partial(retry_store, parent, "agents", partial(family.with_reports, parent, children))
     with ExitStack() as following:
         for child in children:
             following.enter_context(bus.follow_chat(child, watch.hear))

@@ -72,7 +72,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     for setting in SETTINGS:
         default = getattr(defaults, setting.name)
         shown = ",".join(default) if isinstance(default, tuple) else default
-        help = f"{setting.teaches} (default {shown})" if shown else setting.teaches
+        help = f"{setting.help} (default {shown})" if shown else setting.help
         parser.add_argument(_flag(setting.name), metavar=setting.shape, help=help)
     parser.add_argument("--script", metavar="FILE", help="a list of answers, see below")
 

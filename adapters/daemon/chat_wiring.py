@@ -104,7 +104,7 @@ class ChatServices:
     supervisor: Supervisor
     background: Background
     figures: MetricsRegistry
-    keeper: Bookkeeper
+    bookkeeper: Bookkeeper
     plugins: Plugins
 
 
@@ -253,7 +253,7 @@ async def open_catalogue(
         vault=basis.vault,
         client=client,
         rehearsal=stage,
-        byok=config.user_keys,
+        allow_user_keys=config.user_keys,
     )
     async with open_children("catalogue", capacity=1) as children:
         children.start(Child(name="rehearsal", body=stage.run, restart=Restart()))

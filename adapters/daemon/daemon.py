@@ -92,28 +92,28 @@ class DaemonShutdown:
             self.start.cancel(cause)
 
     def protect_chats(self) -> None:
-        """Let the end be waited for from now on: nothing is cut short any more."""
+        """Cancel nothing at the trigger from now on: the daemon waits for it and ends in order."""
         self.is_started = True
 
 
 @dataclass(frozen=True, slots=True)
 class DaemonParts:
-    """The parts that exist from the first probe to the last."""
+    """The parts of a daemon that exist from before the database is opened until its very end."""
 
     config: Config
     number: int | None  # among the processes of one parent, from 1
     dial: Dial
-    entrance: RequestEntry
+    entry: RequestEntry
     server: HttpServer
     shutdown: DaemonShutdown
     notifier: ReadinessNotifier
     nursery: trio.Nursery
-    doors: Listeners
-    shared: DescriptorShares
+    listeners: Listeners
+    descriptors: DescriptorShares
 
     @property
     def listening(self) -> str:
-        return self.doors.address
+        return self.listeners.address
 
     @property
     def access_url(self) -> str:
@@ -133,16 +133,16 @@ async def serve(config: Config, member: Membership | None = None) -> None:
     if config.tls_cert is not None and config.tls_key is not None:
         tls = tls_of(config.tls_cert, config.tls_key)
     # Every client and every chat at work may have a connection of its own.
-    shared = shares_of(raise_descriptor_limit(), database_max=config.connections)
+    descriptors = shares_of(raise_descriptor_limit(), database_max=config.connections)
     parent = None if member is None else ParentLine(member)
     notifier = Systemd(os.environ) if parent is None else parent
     if member is None:
-        doors = Listeners(await listen(config.host, config.port))
+        listeners = Listeners(await listen(config.host, config.port))
     else:
-        doors = Listeners((), [socket.socket(fileno=each) for each in member.sockets])
-    entrance, shutdown = RequestEntry(Probes()), DaemonShutdown()
+        listeners = Listeners((), [socket.socket(fileno=each) for each in member.sockets])
+    entry, shutdown = RequestEntry(Probes()), DaemonShutdown()
     own = OwnAddress(config.access_url)
-    server = HttpServer(entrance.answer, tls=tls, own=own, connections_max=shared.places)
+    server = HttpServer(entry.answer, tls=tls, own=own, connections_max=descriptors.places)
     with trio.open_signal_receiver(signal.SIGINT, signal.SIGTERM) as signals:
         async with trio.open_nursery() as nursery:
             nursery.start_soon(handle_signals, signals, shutdown)
@@ -150,21 +150,21 @@ async def serve(config: Config, member: Membership | None = None) -> None:
             if parent is not None:
                 nursery.start_soon(stop_with_parent, parent, shutdown)
             if member is None or member.is_alone:
-                doors.open(server, nursery)
+                listeners.open(server, nursery)
             parts = DaemonParts(
                 config,
                 None if member is None else member.number,
                 dial,
-                entrance,
+                entry,
                 server,
                 shutdown,
                 notifier,
                 nursery,
-                doors,
-                shared,
+                listeners,
+                descriptors,
             )
             end = await run_child(shutdown.start, partial(run_daemon, parts))
-            await server.drain(doors.listeners)
+            await server.drain(listeners.listeners)
             nursery.cancel_scope.cancel()
     if isinstance(end, Crashed | Broken):
         raise (None if shutdown.is_started else refusal_at_start(end.error)) or end.error
@@ -177,41 +177,41 @@ async def run_daemon(parts: DaemonParts) -> None:
     config, began = parts.config, now()
     async with open_database(config) as database, open_plugins(config.plugins) as plugins:
         if database.cluster is not None:
-            parts.nursery.start_soon(embedded.tend, database.cluster)
+            parts.nursery.start_soon(embedded.replace_keepers, database.cluster)
         steps = await migrate(database)
-        inner = RequestEntry(parts.entrance.probes)
+        inner = RequestEntry(parts.entry.probes)
         models = models_of_environment(
             config.environ, plugin_models(plugins), is_whole=plugins.are_whole
         )
         basis = basis_of(config, models, parts.dial, plugins)
         async with (
-            open_pulse(database) as pulse,
+            open_probe(database) as probe,
             open_relay_listener(
                 config,
                 basis,
                 inner.answer,
                 parts.nursery,
                 number=parts.number or 1,
-                connections_max=parts.shared.peers,
-            ) as stand,
-            open_chats(config, basis, database.conninfo, url=stand.url) as chats,
-            open_relay(config, basis, chats, stand) as relaying,
+                connections_max=parts.descriptors.peers,
+            ) as relay_listener,
+            open_chats(config, basis, database.conninfo, url=relay_listener.url) as chats,
+            open_relay(config, basis, chats, relay_listener) as relay,
             open_routes(
                 config,
                 chats,
-                parts.entrance,
+                parts.entry,
                 server=parts.server,
                 access_url=parts.access_url,
-                relay_edge=RelayEdge(inner, relaying, parts.number),
+                relay_edge=RelayEdge(inner, relay, parts.number),
             ),
         ):
             offered = offered_models(await chats.catalogue.snapshot()) or NO_MODEL
             await trio.lowlevel.checkpoint()  # a daemon that was stopped meanwhile never was ready
             tune_garbage_collector()
-            parts.entrance.probes.ready(
+            parts.entry.probes.ready(
                 {
-                    "database": pulse.database,
-                    "schema": pulse.schema,
+                    "database": probe.database,
+                    "schema": probe.schema,
                     "room": DiskRoomCheck(chats.store.pool).missing,
                     "lease": partial(missing_lease, chats.supervisor),
                 }
@@ -219,18 +219,18 @@ async def run_daemon(parts: DaemonParts) -> None:
             parts.shutdown.protect_chats()
             try:
                 if await first_lease(chats.supervisor, parts.shutdown):
-                    parts.doors.open(parts.server, parts.nursery)
+                    parts.listeners.open(parts.server, parts.nursery)
                     log_ready(
                         parts,
                         database,
                         offered,
-                        relay=stand.url,
+                        relay=relay_listener.url,
                         migrated=len(steps),
                         seconds=now() - began,
                     )
                     await parts.shutdown.triggered.wait()
             finally:
-                parts.entrance.probes.stopping()
+                parts.entry.probes.stopping()
                 parts.notifier.stopping(config.drain_seconds)
 
 
@@ -277,7 +277,7 @@ def log_ready(
 ) -> None:
     """Say that the daemon is ready: in the log, and to systemd or a parent."""
     where = {} if database.cluster is None else {"data_dir": str(parts.config.data_dir)}
-    log_descriptor_shares(parts.shared)
+    log_descriptor_shares(parts.descriptors)
     emit(
         "daemon.ready",
         "info",
@@ -327,25 +327,25 @@ async def stop_with_parent(parent: ParentLine, shutdown: DaemonShutdown) -> None
         shutdown.trigger(StopSignal("the parent is gone"))
 
 
-def log_descriptor_shares(shared: DescriptorShares) -> None:
+def log_descriptor_shares(shares: DescriptorShares) -> None:
     """Log how many clients there may be, by the limit of open files."""
-    is_scarce = shared.limit < SCARCE
+    is_scarce = shares.limit < SCARCE
     advice = {"advice": "raise it: LimitNOFILE= of systemd, or ulimit -n"} if is_scarce else {}
     emit(
         "descriptors.shared",
         "warning" if is_scarce else "info",
-        limit=shared.limit,
-        clients=shared.places,
-        peers=shared.peers,
-        rest=shared.rest,
+        limit=shares.limit,
+        clients=shares.places,
+        peers=shares.peers,
+        rest=shares.rest,
         **advice,
     )
 
 
 @asynccontextmanager
-async def open_pulse(database: Database) -> AsyncIterator[DatabaseProbe]:
-    pulse = DatabaseProbe(database.conninfo)
+async def open_probe(database: Database) -> AsyncIterator[DatabaseProbe]:
+    probe = DatabaseProbe(database.conninfo)
     try:
-        yield pulse
+        yield probe
     finally:
-        pulse.close()
+        probe.close()

@@ -19,7 +19,7 @@ READY, BEAT = b"r", b"b"
 
 
 class ReadinessNotifier(Protocol):
-    """The one that is told how the daemon is doing: systemd, or a parent."""
+    """The receiver of news about the state of the daemon: systemd, or a parent process."""
 
     def ready(self, status: str) -> None: ...
     def stopping(self, drain_seconds: float) -> None: ...

@@ -63,7 +63,8 @@ async def open_relay_listener(
 ) -> AsyncIterator[RelayListener]:
     """Let other processes find this one for the length of the block, and follow its chats.
 
-    `behind` answers other requests; `number` is ours among the processes of one parent.
+    `behind` answers requests that are not about the relay; `number` is ours among the processes of
+    one parent.
     """
     tickets = RelayTickets(basis.vault.derived(PURPOSE))
     own = RelayHost(basis.previews, tickets, basis.worker)
@@ -88,11 +89,11 @@ async def open_relay_listener(
 
 @asynccontextmanager
 async def open_relay(
-    config: Config, basis: Basis, chats: ChatServices, stand: RelayListener
+    config: Config, basis: Basis, chats: ChatServices, listener: RelayListener
 ) -> AsyncIterator[RelayServices]:
     """Follow chats of other processes for the length of the block."""
     addresses = ProcessAddresses(chats.store.pool, lease_seconds=config.lease_seconds)
     me = basis.worker
-    peers = Dialler(addresses.find, stand.tickets, me=me, dial=direct_dial(tls_context()))
+    peers = Dialler(addresses.find, listener.tickets, me=me, dial=direct_dial(tls_context()))
     async with open_relays(peers, me=me, chance=random.random) as relays:
-        yield RelayServices(relays, stand.host)
+        yield RelayServices(relays, listener.host)

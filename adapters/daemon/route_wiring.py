@@ -47,7 +47,7 @@ from adapters.http.openapi_page import ApiDescription
 from adapters.http.refusals import HttpError
 from adapters.http.requests import HttpRequest
 from adapters.models.routes.all_routes import catalogue_routes
-from adapters.models.routes.settings import Feature
+from adapters.models.routes.settings import DaemonFeatures
 from adapters.people.auth.wiring import Auth, open_auth
 from adapters.people.routes.all_routes import people_routes
 from adapters.people.routes.schemas import ORGANIZATION
@@ -88,7 +88,7 @@ class RequestEntry:
             self.close()
 
     def close(self) -> None:
-        """Send new requests elsewhere; those that have begun are served to their end."""
+        """Refuse new requests except probes; requests that have begun are served to their end."""
         self._door = self._narrow("The server is stopping.")
 
     def _narrow(self, why: str) -> Door:
@@ -104,8 +104,8 @@ class RequestEntry:
 class RelayEdge:
     """The part of this process that other processes reach, at an address of its own."""
 
-    entrance: RequestEntry
-    relaying: RelayServices
+    entry: RequestEntry
+    services: RelayServices
     number: int | None = None  # among the processes of one parent, from 1
 
     @property
@@ -116,8 +116,8 @@ class RelayEdge:
         self, rows: Sequence[Endpoint], callers: Authenticator
     ) -> AbstractContextManager[None]:
         """Serve these rows there too, for the length of the block."""
-        door = Door([*self.entrance.probes.endpoints(), *rows], callers)
-        return self.entrance.opened(door)
+        door = Door([*self.entry.probes.endpoints(), *rows], callers)
+        return self.entry.opened(door)
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,7 +128,7 @@ class RouteDeps:
     chats: ChatServices
     auth: Auth
     admission: Admission
-    shelf: OverviewStore
+    overviews: OverviewStore
     streaming: StreamParts
 
     @property
@@ -140,7 +140,7 @@ class RouteDeps:
 async def open_routes(
     config: Config,
     chats: ChatServices,
-    entrance: RequestEntry,
+    entry: RequestEntry,
     *,
     server: HttpServer,
     access_url: str,
@@ -149,7 +149,7 @@ async def open_routes(
     """Serve everything for the length of the block."""
     store = chats.store
     admission = Admission(store.pool, sharing=config.sharing)
-    shelf = OverviewStore(store.pool, tell=store.bus.tell, lease_seconds=config.lease_seconds)
+    overviews = OverviewStore(store.pool, tell=store.bus.tell, lease_seconds=config.lease_seconds)
     async with (
         open_callers(
             config, chats, access_url=access_url, invites=relay_edge is None or relay_edge.is_first
@@ -159,10 +159,10 @@ async def open_routes(
             store.bus,
             chats.previews,
             admission=admission,
-            shelf=shelf,
+            shelf=overviews,
             organization=auth.deployment.organization_id,
             lease_seconds=config.lease_seconds,
-            elsewhere=None if relay_edge is None else relay_edge.relaying.relays,
+            elsewhere=None if relay_edge is None else relay_edge.services.relays,
         ) as streaming,
     ):
 
@@ -171,7 +171,7 @@ async def open_routes(
                 "server": server.statistics(),
                 "door": door.statistics(),
                 **statistics_of(chats, auth, streaming),
-                **({} if relay_edge is None else relay_edge.relaying.statistics()),
+                **({} if relay_edge is None else relay_edge.services.statistics()),
                 "trio": trio.lowlevel.current_statistics(),
             }
 
@@ -181,13 +181,13 @@ async def open_routes(
             return page if relay_edge is None else with_process_label(relay_edge.number, page)
 
         capacity = CapacityMetrics(chats.figures, chats.previews, store.pool)
-        deps = RouteDeps(config, chats, auth, admission, shelf, streaming)
+        deps = RouteDeps(config, chats, auth, admission, overviews, streaming)
         deployment = str(auth.deployment.id)
         health = DeploymentStatus(
             access_url=access_url, deployment_id=deployment, metrics=metrics, report=report
         )
         routes: Sequence[Routes] = (
-            entrance.probes,
+            entry.probes,
             health,
             *api_routes(deps),
             *streaming.routes,
@@ -197,7 +197,7 @@ async def open_routes(
         chats.figures.follow(report, door.durations)
         with ExitStack() as opened:
             opened.callback(streaming.leave)
-            opened.enter_context(entrance.opened(door))
+            opened.enter_context(entry.opened(door))
             if relay_edge is not None:
                 opened.enter_context(relay_edge.opened(health.own(), auth.callers))
             yield
@@ -232,7 +232,8 @@ def door_of(deps: RouteDeps, routes: Sequence[Routes], *, access_url: str) -> Do
 
 
 def listening_at(config: Config, access_url: str) -> Collection[str]:
-    """Return HOST:PORT as it was set, and as it became; both go unused if `access_url` is set."""
+    """Return the HOST:PORT of the setting, and the one that is bound, where port 0 may have been
+    asked for. Links begin with one of these unless `access_url` is set."""
     bound = urlsplit(access_url).netloc
     return {bound, f"{config.host}:{bound.rpartition(':')[2]}"}
 
@@ -247,8 +248,8 @@ def api_routes(deps: RouteDeps) -> Sequence[Routes]:
             chats.vault,
             pool=chats.store.pool,
             tell=chats.store.bus.tell,
-            people=auth.known,
-            feature=Feature(config.experiments),
+            people=auth.cached_users,
+            feature=DaemonFeatures(config.experiments),
         ),
         *mcp_routes(
             chats.mcp,
@@ -262,7 +263,7 @@ def api_routes(deps: RouteDeps) -> Sequence[Routes]:
 
 
 def chat_routes(deps: RouteDeps) -> Sequence[Routes]:
-    chats, admission, shelf = deps.chats, deps.admission, deps.shelf
+    chats, admission, overviews = deps.chats, deps.admission, deps.overviews
     pool, ledger, catalogue = chats.store.pool, chats.store.ledger, chats.catalogue
     organization, sharing = deps.organization, deps.config.sharing
     sending = ChatSender(ledger, chats.supervisor)
@@ -271,7 +272,7 @@ def chat_routes(deps: RouteDeps) -> Sequence[Routes]:
     repeating, consents = RequestRepeats(Receipts(pool)), ConsentStore(pool)
     about = ChatRoutes(
         admission,
-        shelf,
+        overviews,
         pins=PinStore(pool),
         ledger=ledger,
         sending=sending,
@@ -289,7 +290,7 @@ def chat_routes(deps: RouteDeps) -> Sequence[Routes]:
     )
     return (
         about,
-        ChatListRoutes(shelf, owned, organization=organization, sharing=sharing),
+        ChatListRoutes(overviews, owned, organization=organization, sharing=sharing),
         MessageRoutes(
             admission,
             MessagePages(pool),
@@ -300,14 +301,14 @@ def chat_routes(deps: RouteDeps) -> Sequence[Routes]:
             servers=chats.mcp.registry,
         ),
         QueueRoutes(admission, ledger, sending=sending, files=files, catalogue=catalogue),
-        TurnRoutes(admission, sending, overviews=shelf, organization=organization),
+        TurnRoutes(admission, sending, overviews=overviews, organization=organization),
         Approvals(admission, consents, sending=sending),
         TitleRoutes(
             admission,
             chats.store.reading,
-            shelf,
+            overviews,
             catalogue=catalogue,
-            keeper=chats.keeper,
+            keeper=chats.bookkeeper,
             show=about.show,
         ),
         SharingRoutes(
@@ -341,7 +342,7 @@ def statistics_of(chats: ChatServices, auth: Auth, streaming: StreamParts) -> Ma
         "hints": chats.store.hints.statistics(),
         "pool": chats.store.pool.statistics(),
         "callers": auth.callers.statistics(),
-        "people": auth.known.statistics(),
+        "people": auth.cached_users.statistics(),
         "open_streams": auth.streams.statistics(),
         **streaming.statistics(),
         "plugin": chats.plugins.statistics(),

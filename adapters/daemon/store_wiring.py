@@ -66,7 +66,7 @@ async def open_store(
 
         bus = Switchboard(beyond)
         hints = Hints(own, conninfo, heard=bus.hear)
-        committer = Committer(own, tell=bus.tell, saw=bus.tell_commit)
+        committer = Committer(own, tell=bus.tell, on_commit=bus.tell_commit)
         lease_seconds = config.lease_seconds
         journal = Journal(pool)
         removing = partial(remove_old, previews, journal, Receipts(pool))
@@ -76,7 +76,11 @@ async def open_store(
         yield Store(
             pool,
             PostgresLedger(
-                pool, committer, tell=bus.tell, lease_seconds=lease_seconds, saw=bus.tell_commit
+                pool,
+                committer,
+                tell=bus.tell,
+                lease_seconds=lease_seconds,
+                on_commit=bus.tell_commit,
             ),
             Reading(pool, lease_seconds=lease_seconds),
             PostgresLeases(own, lease_seconds=lease_seconds, tell=bus.tell, url=url),

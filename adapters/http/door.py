@@ -152,7 +152,7 @@ class Door:
 
     async def _let_in(self, request: HttpRequest, row: Endpoint) -> Caller | HttpResponse | None:
         """Ask who sent the request. Without a place for its connection only an admin is served."""
-        only_admins = request.client.is_beside and not row.when_full
+        only_admins = request.client.is_beside and not row.served_when_full
         try:
             caller = await self._callers.let_in(request, row)
         except HttpError:

@@ -35,7 +35,7 @@ _WHOLE = re.compile(r"[0-9]{1,19}", re.ASCII)
 
 
 class Access(Enum):
-    """Whom the door lets in. What they may see and do behind it, the handler decides."""
+    """The callers that the door lets in. The handler decides what they may see and do there."""
 
     OPEN = "open"  # everybody; the handler is told the caller, if a good token was shown
     USER = "user"  # callers with a token or a session
@@ -290,7 +290,7 @@ class Endpoint:
     refusals: Sequence[int] = ()  # beside those that every row has: 400, 401, 403, 404, 413, 429
     parameters: Sequence[Parameter] = ()
     is_socket: bool = False
-    when_full: bool = False  # served also where otherwise only admins are
+    served_when_full: bool = False  # on connections without a place, which are else for admins
     sets_cookies: bool = False  # refused to pages of others, whichever user it is for
 
     @property
@@ -307,6 +307,6 @@ class Routes(Protocol):
 
 
 def with_implied_scopes(scopes: Iterable[str]) -> frozenset[str]:
-    """Return scopes with those that they imply: who may change an area may read it."""
+    """Return scopes with those that they imply: to change an area includes to read it."""
     given = frozenset(scopes)
     return given | {f"{area}:read" for area in AREAS if area in given}

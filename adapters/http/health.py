@@ -1,7 +1,7 @@
 """The health of the daemon: probes, its version, its figures and its actors.
 
-`/livez` says that the loop turns, `/readyz` that everything that work needs is there, or what is
-not. Both answer while nothing else does.
+`/livez` says that the event loop runs; `/readyz` says that the daemon has all it needs to work, or
+what is missing. Both answer also while the daemon starts and stops.
 """
 
 import importlib.metadata
@@ -63,7 +63,7 @@ class Probes:
                 tag="health",
                 access=Access.OPEN,
                 rate_per_minute=0,
-                when_full=True,
+                served_when_full=True,
                 answers={200: Liveness},
             ),
             Endpoint(
@@ -74,7 +74,7 @@ class Probes:
                 tag="health",
                 access=Access.OPEN,
                 rate_per_minute=0,
-                when_full=True,
+                served_when_full=True,
                 answers={200: Readiness, 503: Readiness},
                 parameters=(verbose,),
             ),
@@ -86,7 +86,7 @@ class Probes:
                 tag="health",
                 access=Access.OPEN,
                 rate_per_minute=0,
-                when_full=True,
+                served_when_full=True,
                 answers={200: str},
             ),
         )
@@ -163,7 +163,7 @@ class DeploymentStatus:
                 tag="health",
                 access=Access.OPEN,
                 rate_per_minute=0,
-                when_full=True,
+                served_when_full=True,
                 answers={200: str},
             ),
             Endpoint(

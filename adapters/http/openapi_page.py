@@ -159,7 +159,7 @@ class ApiDescription:
             Endpoint(
                 method="GET",
                 path="/openapi.json",
-                handle=self.machines,
+                handle=self.openapi_json,
                 summary="This document",
                 tag="about",
                 access=Access.OPEN,
@@ -168,7 +168,7 @@ class ApiDescription:
             Endpoint(
                 method="GET",
                 path="/docs",
-                handle=self.people,
+                handle=self.docs_page,
                 summary="This document, to be read",
                 tag="about",
                 access=Access.OPEN,
@@ -176,11 +176,11 @@ class ApiDescription:
             ),
         )
 
-    async def machines(self, call: Call) -> HttpResponse:
+    async def openapi_json(self, call: Call) -> HttpResponse:
         body = await read(MAKING, lambda: self._json)
         return HttpResponse(200, body, headers=HEADERS)
 
-    async def people(self, call: Call) -> HttpResponse:
+    async def docs_page(self, call: Call) -> HttpResponse:
         body = await read(MAKING, lambda: self._page)
         return HttpResponse(200, body, "text/html; charset=utf-8", HEADERS)
 

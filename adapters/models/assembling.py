@@ -68,12 +68,12 @@ class ProcessFacts:
 Unseal = Callable[[bytes, str], str | Exception]
 
 
-def assemble(stored: StoredCatalogue, facts: ProcessFacts, opened: Unseal) -> CatalogueSnapshot:
+def assemble(stored: StoredCatalogue, facts: ProcessFacts, unseal: Unseal) -> CatalogueSnapshot:
     """Return the snapshot of what is stored and what the environment offers.
 
-    `opened` opens what is sealed, or says why not.
+    `unseal` opens what is sealed, or says why not.
     """
-    providers = [_stored(each, facts, opened) for each in stored.providers]
+    providers = [_stored(each, facts, unseal) for each in stored.providers]
     offered = [_offered(each, facts) for each in facts.offered]
     providers += {model.provider.id: model.provider for model in offered if model.provider}.values()
     is_rehearsing = not providers
@@ -176,14 +176,14 @@ def _virtual(
 # providers of the database
 
 
-def _stored(row: StoredProvider, facts: ProcessFacts, opened: Unseal) -> ListedProvider:
+def _stored(row: StoredProvider, facts: ProcessFacts, unseal: Unseal) -> ListedProvider:
     key, fault = "", ""
     if row.keys:
         first = row.keys[0]
-        key, fault = _text(opened(first.sealed, key_subject(row.id, first.id)))
+        key, fault = _text(unseal(first.sealed, key_subject(row.id, first.id)))
     config = ProviderConfig(row.id, row.type, row.name, key, row.base_url or None)
     if config.vendor.login is Login.AWS and not fault:
-        config, fault = _bedrock(config, row, facts=facts, opened=opened)
+        config, fault = _bedrock(config, row, facts=facts, unseal=unseal)
     return ListedProvider(
         row.id,
         row.type,
@@ -204,14 +204,14 @@ def _stored(row: StoredProvider, facts: ProcessFacts, opened: Unseal) -> ListedP
 
 
 def _bedrock(
-    config: ProviderConfig, row: StoredProvider, *, facts: ProcessFacts, opened: Unseal
+    config: ProviderConfig, row: StoredProvider, *, facts: ProcessFacts, unseal: Unseal
 ) -> tuple[ProviderConfig, str]:
     """Return the configuration with the keys of the settings, else with those of the machine."""
     settings = msgspec.json.decode(row.settings) if row.settings else {}
     region = settings.get("region") or DEFAULT_REGION
     if row.sealed_settings is None:
         return replace(config, credentials=facts.ambient, region=region), ""
-    text, fault = _text(opened(row.sealed_settings, settings_subject(row.id)))
+    text, fault = _text(unseal(row.sealed_settings, settings_subject(row.id)))
     secrets = msgspec.json.decode(text, type=BedrockSecrets) if text else BedrockSecrets()
     keys = AwsKeys(secrets.access_key, secrets.access_key_secret, None) if text else None
     return replace(config, credentials=keys, region=region), fault

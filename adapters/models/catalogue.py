@@ -79,9 +79,9 @@ class Catalogue:
         vault: Vault,
         client: HttpClient,
         rehearsal: RehearsalHost,
-        byok: bool = True,
+        allow_user_keys: bool = True,
     ) -> None:
-        self.byok = byok  # whether users may bring keys of their own
+        self.allow_user_keys = allow_user_keys  # whether users may bring keys of their own
         self._reading = reading
         self._facts = facts
         self._vault = vault
@@ -96,7 +96,7 @@ class Catalogue:
         self._unknown: set[ModelConfigId] = set()
 
     @property
-    def offers(self) -> bool:
+    def offers_model(self) -> bool:
         """Return whether the environment offers a model, so that there is a default in any case."""
         return bool(self._facts.offered)
 
@@ -172,7 +172,14 @@ class Catalogue:
         """
         snapshot = await self._snapshot_with(wanted, last)
         own = await self.own(user)
-        return choose(snapshot, own, wanted=wanted, effort=effort, last=last, byok=self.byok)
+        return choose(
+            snapshot,
+            own,
+            wanted=wanted,
+            effort=effort,
+            last=last,
+            allow_user_keys=self.allow_user_keys,
+        )
 
     async def system_messages(self, prompt: str = "", *, place: str = "") -> tuple[Body, ...]:
         """Return the hidden messages that a new chat begins with.
@@ -195,14 +202,21 @@ class Catalogue:
         """
         snapshot, own = await self._snapshot_with(parent), await self.own(user)
         return for_child(
-            snapshot, own, context=context, effort=effort, parent=parent, byok=self.byok
+            snapshot,
+            own,
+            context=context,
+            effort=effort,
+            parent=parent,
+            allow_user_keys=self.allow_user_keys,
         )
 
     async def askable(self, user: UserId) -> Sequence[ListedModel]:
         """Return the models that a user's chats can ask."""
         snapshot, own = await self.snapshot(), await self.own(user)
         found = [
-            m for m in snapshot.models.values() if why_unusable(m, own, byok=self.byok) is None
+            m
+            for m in snapshot.models.values()
+            if why_unusable(m, own, allow_user_keys=self.allow_user_keys) is None
         ]
         return sorted(found, key=lambda model: model.order)
 
@@ -217,12 +231,12 @@ class Catalogue:
         last = chat.last_model_config_id
         snapshot = await self._snapshot_with(last)
         own = await self.own(chat.owner_id)
-        model = model_at_work(snapshot, own, last, byok=self.byok)
+        model = model_at_work(snapshot, own, last, allow_user_keys=self.allow_user_keys)
         if model is None:
             return ChatError(NO_MODEL, kind="config")
         if isinstance(model, Unusable):
             label = model.provider_type
-            detail = remedies_of(snapshot, own, model, byok=self.byok)
+            detail = remedies_of(snapshot, own, model, allow_user_keys=self.allow_user_keys)
             return ChatError(_sentence(model.why), model.kind, label, detail=_sentence(detail))
         if model.source is ModelSource.REHEARSAL:
             await self._rehearsal.open()
@@ -238,7 +252,7 @@ class Catalogue:
 
     def overridden(self, context: str, chat: Chat, model: Model) -> Model:
         """Return the model that an administrator has set for this, if usable, else `model`."""
-        snapshot, own = self._all.glance(_ALL), self._own.glance(chat.owner_id)
+        snapshot, own = self._all.peek(_ALL), self._own.peek(chat.owner_id)
         if snapshot is None or own is None:
             return model
         return self._in_place(snapshot, own, snapshot.settings.override(context)) or model
@@ -253,7 +267,10 @@ class Catalogue:
         self, snapshot: CatalogueSnapshot, own: UserCatalogue, override: Override
     ) -> Model | None:
         found = snapshot.models.get(override.id) if override.id is not None else None
-        if found is None or why_unusable(found, own, byok=self.byok) is not None:
+        if (
+            found is None
+            or why_unusable(found, own, allow_user_keys=self.allow_user_keys) is not None
+        ):
             return None
         return self._ready(found, own, override.effort)
 
@@ -283,7 +300,9 @@ class Catalogue:
 
     def _ready(self, model: ListedModel, own: UserCatalogue, effort: str | None) -> Model:
         assert model.provider is not None, "only a model that can be used is made ready"
-        config = with_user_key(model, own.keys.get(model.provider.id) if self.byok else None)
+        config = with_user_key(
+            model, own.keys.get(model.provider.id) if self.allow_user_keys else None
+        )
         if model.source is ModelSource.REHEARSAL:
             config = replace(
                 config, provider=replace(config.provider, base_url=self._rehearsal.url)

@@ -71,12 +71,12 @@ class NoChoice:
 
 
 def why_without_credentials(
-    provider: ListedProvider, own: UserCatalogue, *, byok: bool
+    provider: ListedProvider, own: UserCatalogue, *, allow_user_keys: bool
 ) -> Unusable | None:
     """Return why this user can ask this provider nothing; None: they can."""
-    if own.keys.get(provider.id) and byok:
+    if own.keys.get(provider.id) and allow_user_keys:
         return None
-    fault = own.faults.get(provider.id) if byok else None
+    fault = own.faults.get(provider.id) if allow_user_keys else None
     if fault := fault or provider.fault:
         return Unusable(
             f"the key of provider {provider.name} cannot be used: {fault}",
@@ -86,12 +86,14 @@ def why_without_credentials(
         )
     if provider.has_credentials:
         return None
-    reason: Reason = "user_api_key_required" if byok else "missing_api_key"
+    reason: Reason = "user_api_key_required" if allow_user_keys else "missing_api_key"
     why = f"provider {provider.name} has no key"
     return Unusable(why, "missing_key", reason, provider.type)
 
 
-def why_unusable(model: ListedModel, own: UserCatalogue, *, byok: bool) -> Unusable | None:
+def why_unusable(
+    model: ListedModel, own: UserCatalogue, *, allow_user_keys: bool
+) -> Unusable | None:
     """Return why this user cannot ask this model now; None: they can."""
     provider = model.provider
     type = None if provider is None else provider.type
@@ -107,7 +109,7 @@ def why_unusable(model: ListedModel, own: UserCatalogue, *, byok: bool) -> Unusa
         return Unusable(why, "config", provider_type=type)
     if model.fault:
         return Unusable(f"provider {provider.name}: {model.fault}", "config", provider_type=type)
-    return why_without_credentials(provider, own, byok=byok)
+    return why_without_credentials(provider, own, allow_user_keys=allow_user_keys)
 
 
 def choose(
@@ -117,14 +119,14 @@ def choose(
     wanted: ModelConfigId | None,
     effort: str | None,
     last: ModelConfigId | None,
-    byok: bool,
+    allow_user_keys: bool,
 ) -> ModelChoice | NoChoice:
     """Return the model of a new message: the one asked for, else the one that the chat had.
 
     After these come the user's own choice and the default. A model that was asked for by name is
     never replaced by another, and what one provider has answered is never told to another one.
     """
-    found = _named(snapshot, own, wanted, byok=byok) if wanted else None
+    found = _named(snapshot, own, wanted, allow_user_keys=allow_user_keys) if wanted else None
     if isinstance(found, NoChoice):
         return found
     if fault := fault_of_effort(effort):
@@ -132,17 +134,17 @@ def choose(
     if found is not None:
         return ModelChoice(found.id, effort or None)
     if last is not None:
-        going_on = _to_go_on(snapshot, own, last, byok=byok)
+        going_on = _to_go_on(snapshot, own, last, allow_user_keys=allow_user_keys)
         if isinstance(going_on, Unusable):
             message = "The model of this chat cannot be used."
-            return _refused(message, going_on, snapshot, own, byok=byok)
+            return _refused(message, going_on, snapshot, own, allow_user_keys=allow_user_keys)
         return ModelChoice(going_on.id, effort or None)
-    own_choice = _own(snapshot, own, byok=byok)
+    own_choice = _own(snapshot, own, allow_user_keys=allow_user_keys)
     if isinstance(own_choice, NoChoice):
         return own_choice
     if own_choice is not None:
         return replace(own_choice, effort=effort or own_choice.effort)
-    return _default(snapshot, own, effort or None, byok=byok)
+    return _default(snapshot, own, effort or None, allow_user_keys=allow_user_keys)
 
 
 def fault_of_effort(effort: str | None) -> NoChoice | None:
@@ -154,7 +156,11 @@ def fault_of_effort(effort: str | None) -> NoChoice | None:
 
 
 def model_at_work(
-    snapshot: CatalogueSnapshot, own: UserCatalogue, last: ModelConfigId | None, *, byok: bool
+    snapshot: CatalogueSnapshot,
+    own: UserCatalogue,
+    last: ModelConfigId | None,
+    *,
+    allow_user_keys: bool,
 ) -> ListedModel | Unusable | None:
     """Return the model that a chat at work asks, or why it cannot.
 
@@ -163,18 +169,24 @@ def model_at_work(
     """
     model = snapshot.default if last is None else snapshot.models.get(last)
     if model is None:
-        return None if last is None else _replacing(snapshot, own, last, byok=byok)
-    return why_unusable(model, own, byok=byok) or model
+        return (
+            None
+            if last is None
+            else _replacing(snapshot, own, last, allow_user_keys=allow_user_keys)
+        )
+    return why_unusable(model, own, allow_user_keys=allow_user_keys) or model
 
 
 def remedies_of(
-    snapshot: CatalogueSnapshot, own: UserCatalogue, why: Unusable, *, byok: bool
+    snapshot: CatalogueSnapshot, own: UserCatalogue, why: Unusable, *, allow_user_keys: bool
 ) -> str:
     """Return what can be done about it: a key, or one of the models that this user can ask."""
     usable = [
-        each for each in snapshot.models.values() if why_unusable(each, own, byok=byok) is None
+        each
+        for each in snapshot.models.values()
+        if why_unusable(each, own, allow_user_keys=allow_user_keys) is None
     ]
-    can_bring_key = byok and why.kind == "missing_key"
+    can_bring_key = allow_user_keys and why.kind == "missing_key"
     if not usable:
         others = "there is no other model that can be asked now"
         return f"bring a key: {others}" if can_bring_key else others
@@ -187,23 +199,25 @@ def remedies_of(
 
 
 def _to_go_on(
-    snapshot: CatalogueSnapshot, own: UserCatalogue, last: ModelConfigId, *, byok: bool
+    snapshot: CatalogueSnapshot, own: UserCatalogue, last: ModelConfigId, *, allow_user_keys: bool
 ) -> ListedModel | Unusable:
     """Return the model that answers the next message of a history, or why there is none."""
     former = snapshot.models.get(last)
     if former is None:
-        return _replacing(snapshot, own, last, byok=byok)
-    why = why_unusable(former, own, byok=byok)
+        return _replacing(snapshot, own, last, allow_user_keys=allow_user_keys)
+    why = why_unusable(former, own, allow_user_keys=allow_user_keys)
     if why is None:
         return former
-    return _at_same_provider(snapshot, own, last, why, byok=byok)
+    return _at_same_provider(snapshot, own, last, why, allow_user_keys=allow_user_keys)
 
 
 def _replacing(
-    snapshot: CatalogueSnapshot, own: UserCatalogue, last: ModelConfigId, *, byok: bool
+    snapshot: CatalogueSnapshot, own: UserCatalogue, last: ModelConfigId, *, allow_user_keys: bool
 ) -> ListedModel | Unusable:
     """Return the model that goes on with a history whose own one was deleted."""
-    return _at_same_provider(snapshot, own, last, _gone(snapshot, last), byok=byok)
+    return _at_same_provider(
+        snapshot, own, last, _gone(snapshot, last), allow_user_keys=allow_user_keys
+    )
 
 
 def _at_same_provider(
@@ -212,14 +226,14 @@ def _at_same_provider(
     last: ModelConfigId,
     why: Unusable,
     *,
-    byok: bool,
+    allow_user_keys: bool,
 ) -> ListedModel | Unusable:
     """Return the default, if the history stays with its provider then, else `why`.
 
     The rehearsal is no provider that anything was told to: its chats may go anywhere.
     """
     default = snapshot.default
-    if default is None or why_unusable(default, own, byok=byok) is not None:
+    if default is None or why_unusable(default, own, allow_user_keys=allow_user_keys) is not None:
         return why
     is_same = _is_same_provider(snapshot, last, default.id)
     return default if is_same or last == REHEARSAL_MODEL else why
@@ -238,27 +252,32 @@ def _provider_name(model: ListedModel) -> str:
 
 
 def _refused(
-    message: str, why: Unusable, snapshot: CatalogueSnapshot, own: UserCatalogue, *, byok: bool
+    message: str,
+    why: Unusable,
+    snapshot: CatalogueSnapshot,
+    own: UserCatalogue,
+    *,
+    allow_user_keys: bool,
 ) -> NoChoice:
-    detail = f"{why.why}; {remedies_of(snapshot, own, why, byok=byok)}"
+    detail = f"{why.why}; {remedies_of(snapshot, own, why, allow_user_keys=allow_user_keys)}"
     return NoChoice("model_config_id", message, detail, why.kind)
 
 
 def _named(
-    snapshot: CatalogueSnapshot, own: UserCatalogue, wanted: ModelConfigId, *, byok: bool
+    snapshot: CatalogueSnapshot, own: UserCatalogue, wanted: ModelConfigId, *, allow_user_keys: bool
 ) -> ListedModel | NoChoice:
     model = snapshot.models.get(wanted)
     if model is None:
         says = f"there is no model config {wanted}"
         return NoChoice("model_config_id", "Invalid model config ID.", says)
-    why = why_unusable(model, own, byok=byok)
+    why = why_unusable(model, own, allow_user_keys=allow_user_keys)
     if why is not None:
         return NoChoice("model_config_id", "The model cannot be used.", why.why, why.kind)
     return model
 
 
 def _own(
-    snapshot: CatalogueSnapshot, own: UserCatalogue, *, byok: bool
+    snapshot: CatalogueSnapshot, own: UserCatalogue, *, allow_user_keys: bool
 ) -> ModelChoice | NoChoice | None:
     """Return the model that this user has set for new chats, if any.
 
@@ -270,19 +289,19 @@ def _own(
     override = own.settings.override("root")
     if override.model.id is None:
         return None
-    found = _to_go_on(snapshot, own, override.model.id, byok=byok)
+    found = _to_go_on(snapshot, own, override.model.id, allow_user_keys=allow_user_keys)
     if isinstance(found, Unusable):
         message = "The model of your own settings cannot be used."
-        return _refused(message, found, snapshot, own, byok=byok)
+        return _refused(message, found, snapshot, own, allow_user_keys=allow_user_keys)
     return ModelChoice(found.id, override.model.effort)
 
 
 def _default(
-    snapshot: CatalogueSnapshot, own: UserCatalogue, effort: str | None, *, byok: bool
+    snapshot: CatalogueSnapshot, own: UserCatalogue, effort: str | None, *, allow_user_keys: bool
 ) -> ModelChoice | NoChoice:
     if snapshot.default is None:
         return NoChoice("model_config_id", "No default model is configured.", NO_MODEL)
-    why = why_unusable(snapshot.default, own, byok=byok)
+    why = why_unusable(snapshot.default, own, allow_user_keys=allow_user_keys)
     if why is not None:
         message = "The default model cannot be used."
         return NoChoice("model_config_id", message, why.why, why.kind)
@@ -296,7 +315,7 @@ def for_child(
     context: str,
     effort: str | None,
     parent: ModelConfigId | None,
-    byok: bool,
+    allow_user_keys: bool,
 ) -> ModelChoice | None:
     """Return the model of a spawned agent whose parent names none.
 
@@ -310,10 +329,12 @@ def for_child(
         if chosen.mode == "chat_default":
             return None
         if chosen.mode == "model":
-            found = _overriding(snapshot, own, chosen.model, effort=effort, byok=byok)
+            found = _overriding(
+                snapshot, own, chosen.model, effort=effort, allow_user_keys=allow_user_keys
+            )
             if found is not None or not _is_same_provider(snapshot, set_for_all.id, parent):
                 return found
-    return _overriding(snapshot, own, set_for_all, effort=effort, byok=byok)
+    return _overriding(snapshot, own, set_for_all, effort=effort, allow_user_keys=allow_user_keys)
 
 
 def _is_same_provider(
@@ -329,10 +350,10 @@ def _overriding(
     override: Override,
     *,
     effort: str | None,
-    byok: bool,
+    allow_user_keys: bool,
 ) -> ModelChoice | None:
     model = None if override.id is None else snapshot.models.get(ModelConfigId(override.id))
-    if model is None or why_unusable(model, own, byok=byok) is not None:
+    if model is None or why_unusable(model, own, allow_user_keys=allow_user_keys) is not None:
         return None
     return ModelChoice(model.id, effort or override.effort)
 

@@ -43,8 +43,8 @@ class PromptFileReader(Protocol):
 class TurnContext:
     """The facts that hold for a turn of a chat.
 
-    `words` stand after its own system rows. `identity_of` says which provider a message came from,
-    by its model.
+    `words` are the system texts of this turn, which follow the system messages of the chat.
+    `identity_of` returns the provider that a message came from, by its model.
     """
 
     words: tuple[str, ...]
@@ -84,12 +84,12 @@ class Prompting:
         files = await self._files.read(wanted) if wanted else {}
         target = Target(model.vendor, model.identity, model.rules)
         context = await self._contexts.turn_context(chat)
-        whom = (target.provider, target.identity)
-        known = self._cache.pop(chat.id, whom)
+        reader = (target.provider, target.identity)
+        known = self._cache.pop(chat.id, reader)
         made = project(
             history, target=target, identity_of=context.identity_of, files=files, known=known
         )
-        self._cache.put(chat.id, whom, known)
+        self._cache.put(chat.id, reader, known)
         if isinstance(made, ProviderFailure):
             return ChatError(made.message, made.kind.value, made.provider, detail=made.detail)
         if made.removed:
@@ -111,7 +111,7 @@ class Prompting:
         return self._cache.statistics()
 
 
-Whom = tuple[str, str | None]  # the provider that a chat asks, and which instance of it
+PromptReader = tuple[str, str | None]  # the provider that a prompt is for, and which account of it
 
 
 class PromptCache:
@@ -119,22 +119,22 @@ class PromptCache:
 
     def __init__(self, bytes_max: int) -> None:
         self._bytes_max = bytes_max
-        self._kept: OrderedDict[ChatId, tuple[Whom, GrowingPrompt]] = OrderedDict()
+        self._kept: OrderedDict[ChatId, tuple[PromptReader, GrowingPrompt]] = OrderedDict()
         self._bytes_count = 0
         self._forgotten_count = 0
 
-    def pop(self, chat: ChatId, whom: Whom) -> GrowingPrompt:
+    def pop(self, chat: ChatId, reader: PromptReader) -> GrowingPrompt:
         """Take out what is kept of a chat for this provider; empty if nothing is."""
-        told, growing = self._kept.get(chat, (whom, GrowingPrompt()))
+        told, growing = self._kept.get(chat, (reader, GrowingPrompt()))
         self.forget(chat)
-        return growing if told == whom else GrowingPrompt()
+        return growing if told == reader else GrowingPrompt()
 
-    def put(self, chat: ChatId, whom: Whom, growing: GrowingPrompt) -> None:
+    def put(self, chat: ChatId, reader: PromptReader, growing: GrowingPrompt) -> None:
         """Keep a converted history, if it is long enough to be worth it and not too large."""
         is_short = len(growing) < ROWS_MIN
         if not growing.is_light or is_short or growing.bytes_count > self._bytes_max:
             return
-        self._kept[chat] = (whom, growing)
+        self._kept[chat] = (reader, growing)
         self._bytes_count += growing.bytes_count
         while self._bytes_count > self._bytes_max:
             self.forget(next(iter(self._kept)))

@@ -1,4 +1,5 @@
-"""The bus inside one process: a switchboard. Hints for other processes are handed to `beyond`."""
+"""The bus of one process: it hands each hint to the followers here, and to `forward`, which sends
+it to other processes."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -39,8 +40,8 @@ class Switchboard:
     of the daemon that follow and parents that wait.
     """
 
-    def __init__(self, beyond: Callable[[Hint], None] | None = None) -> None:
-        self._beyond = beyond
+    def __init__(self, forward: Callable[[Hint], None] | None = None) -> None:
+        self._forward = forward
         # By the kind of news, or the chat, that is followed.
         self._followers: dict[type[News] | ChatId, dict[object, NewsListener]] = {}
         self._committed: dict[object, CommitListener] = {}
@@ -49,11 +50,11 @@ class Switchboard:
         self._failed_count = 0
 
     def tell(self, hint: Hint) -> None:
-        """Tell all that follow. It raises nothing: an error of a listener is not the teller's
-        affair, so it is written to the log and counted."""
+        """Tell the followers here and the other processes. It raises nothing: an error of a
+        listener is logged and counted, because the task that tells can do nothing about it."""
         self._told_count += 1
-        if self._beyond is not None:
-            self._hand(self._beyond, hint)
+        if self._forward is not None:
+            self._hand(self._forward, hint)
         self._route(hint)
 
     def hear(self, news: News) -> None:
@@ -81,8 +82,8 @@ class Switchboard:
             del self._committed[place]
 
     def tell_commit(self, applied: Applied) -> None:
-        """Tell what this process has committed. No listener can undo it: what goes wrong in one is
-        only written down."""
+        """Tell what this process has committed. An error of a listener undoes nothing, and is
+        logged and counted."""
         for listener in list(self._committed.values()):
             try:
                 listener(applied)

@@ -42,7 +42,7 @@ class WriteResult:
 
 
 def ignore_commit(_: Applied) -> None:
-    """Do nothing with a commit, where only hints are told."""
+    """Ignore a commit: the listener of a store that tells hints only."""
 
 
 class WriteFailure(Enum):
@@ -58,30 +58,36 @@ Outcome = WriteResult | WriteFailure
 @dataclass(frozen=True, slots=True)
 class _Write:
     chat: ChatId
-    change: Write
+    encoded: Write
     hints: tuple[Hint, ...]
-    made: Change | None
+    change: Change | None
     reply: Reply[Outcome]
 
 
 class Committer:
     """An actor that writes groups: `run` it in a nursery, and call `write` from anywhere."""
 
-    def __init__(self, pool: Pool, *, tell: Tell, saw: CommitListener = ignore_commit) -> None:
+    def __init__(
+        self, pool: Pool, *, tell: Tell, on_commit: CommitListener = ignore_commit
+    ) -> None:
         self._pool = pool
         self._tell = tell
-        self._saw = saw
+        self._on_commit = on_commit
         self._address: Address[_Write]
         self._mailbox: Mailbox[_Write]
         self._address, self._mailbox = open_mailbox("committer", capacity=WAITING_CHANGES_MAX)
         self._free = trio.Semaphore(WRITERS)
 
     async def write(
-        self, chat: ChatId, change: Write, hints: tuple[Hint, ...], made: Change | None = None
+        self, chat: ChatId, encoded: Write, hints: tuple[Hint, ...], change: Change | None = None
     ) -> Outcome:
-        """Write `change` together with whatever else waits. `made` is the same, to be told."""
+        """Write a change together with whatever else waits.
+
+        `encoded` is what is written. `change` is the same as an object: it is told to
+        `on_commit` if it is given. `hints` are told once the change is committed.
+        """
         return await self._address.ask(
-            lambda reply: _Write(chat, change, hints, made, reply), seconds=ANSWER_SECONDS_MAX
+            lambda reply: _Write(chat, encoded, hints, change, reply), seconds=ANSWER_SECONDS_MAX
         )
 
     async def run(self) -> None:
@@ -97,7 +103,7 @@ class Committer:
 
     async def _write(self, group: list[_Write]) -> None:
         group = _one_for_each_chat(group)
-        statement = write_together([write.change for write in group])
+        statement = write_together([write.encoded for write in group])
         try:
             async with self._pool.connection() as connection:
                 [rows] = await connection.run([statement])
@@ -117,8 +123,8 @@ class Committer:
     def _answer(self, write: _Write, row: Row | None) -> Outcome:
         if row is None:
             return WriteFailure.MOVED_ON
-        if write.made is not None:
-            self._saw(applied_of(write.made, written_of(row)))
+        if write.change is not None:
+            self._on_commit(applied_of(write.change, written_of(row)))
         return written_of(row, tell_all(write.hints, self._tell))
 
 

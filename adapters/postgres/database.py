@@ -49,9 +49,10 @@ async def migrate(database: Database) -> Sequence[migrating.Migration]:
 
 
 def refusal_at_start(error: Exception) -> CannotStart | None:
-    """Return a refusal in words if nothing but the database is why the daemon did not begin.
+    """Return a refusal to start if the database alone made the start fail, else None.
 
-    It may go away after the schema has been looked at: then tasks that have begun by then fail.
+    A database that goes away after the migrations makes tasks fail that have already begun, and
+    their faults come in a group. That is no bug, and gets the same words as at an earlier moment.
     """
     faults = _leaves(error)
     if not all(isinstance(fault, DatabaseFault) for fault in faults):
@@ -68,7 +69,8 @@ def _leaves(error: BaseException) -> list[BaseException]:
 
 @contextmanager
 def refusing_start(database: Database) -> Iterator[None]:
-    """Raise what a schema or a server says to those who want to change it as a refusal to start."""
+    """Turn an error of a block that changes the schema into `CannotStart`: a schema that is not
+    ours, a fault of the database, or a user who may not create tables."""
     try:
         yield
     except (migrating.SchemaFault, DatabaseFault) as fault:

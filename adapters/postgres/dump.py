@@ -38,7 +38,7 @@ class ProgramFailed(Exception):
 
 
 class PipedProgram:
-    """A process with its ends of the pipes. Only `end` says what went wrong with it."""
+    """A running program with pipes to it. Only `wait` says what went wrong with it."""
 
     def __init__(self, name: str, process: trio.Process, said: IO[bytes]) -> None:
         self.name = name
@@ -46,7 +46,7 @@ class PipedProgram:
         self._said = said
         self._is_stuck = False
 
-    async def give(self, data: bytes) -> bool:
+    async def write(self, data: bytes) -> bool:
         """Write to the program. Return False if it takes nothing any more."""
         assert self._process.stdin is not None, "it was started to be given something"
         try:
@@ -59,12 +59,12 @@ class PipedProgram:
             return False
         return True
 
-    async def give_no_more(self) -> None:
+    async def close_input(self) -> None:
         """Close its input."""
         assert self._process.stdin is not None, "it was started to be given something"
         await self._process.stdin.aclose()
 
-    async def take(self) -> bytes:
+    async def read(self) -> bytes:
         """Read from the program. b"" is the end of its output."""
         assert self._process.stdout is not None, "it was started to say something"
         try:
@@ -74,7 +74,7 @@ class PipedProgram:
             self._give_up()
             return b""
 
-    async def end(self) -> None:
+    async def wait(self) -> None:
         """Wait for its end, or raise `ProgramFailed`."""
         with trio.move_on_after(SILENCE_SECONDS) as waiting:
             await self._process.wait()
@@ -100,7 +100,7 @@ class PipedProgram:
 
 @asynccontextmanager
 async def piped_program(
-    name: str, conninfo: str | None, words: Sequence[str], *, given: bool
+    name: str, conninfo: str | None, words: Sequence[str], *, has_input: bool
 ) -> AsyncIterator[PipedProgram]:
     """Run a program for a block. It is gone when the block ends, however that happens."""
     secret, connecting = _connecting(conninfo)
@@ -108,7 +108,7 @@ async def piped_program(
     with tempfile.TemporaryFile() as said:
         process = await trio.lowlevel.open_process(
             [path_of(name), *words, *connecting],
-            stdin=PIPE if given else DEVNULL,
+            stdin=PIPE if has_input else DEVNULL,
             stdout=PIPE,
             stderr=said,
             env=environ,
@@ -148,10 +148,10 @@ async def dump(conninfo: str, take: Callable[[bytes], None]) -> None:
     """Dump a database in PostgreSQL's own format, compressed. ProgramFailed: there is no dump,
     whatever bytes came."""
     words = ["--format=custom", f"--lock-wait-timeout={LOCK_SECONDS}s"]
-    async with piped_program("pg_dump", conninfo, words, given=False) as dumping:
-        while data := await dumping.take():
+    async with piped_program("pg_dump", conninfo, words, has_input=False) as dumping:
+        while data := await dumping.read():
             take(data)
-        await dumping.end()
+        await dumping.wait()
 
 
 async def restore_dump(conninfo: str, server_version: int, data: Iterable[bytes]) -> None:
@@ -159,15 +159,15 @@ async def restore_dump(conninfo: str, server_version: int, data: Iterable[bytes]
     reading_words = ["--file=-", "--no-owner", "--no-privileges"]
     writing_words = ["--no-psqlrc", "--quiet", "--set=ON_ERROR_STOP=1", "--output=/dev/null"]
     async with (
-        piped_program("pg_restore", None, reading_words, given=True) as reading,
-        piped_program("psql", conninfo, writing_words, given=True) as writing,
+        piped_program("pg_restore", None, reading_words, has_input=True) as reading,
+        piped_program("psql", conninfo, writing_words, has_input=True) as writing,
     ):
         if not await _pass_on(data, reading, writing, new=server_version >= NEW_SETTING_SINCE):
-            await writing.end()
-        await reading.end()
-        await writing.give(b"COMMIT;\n")
-        await writing.give_no_more()
-        await writing.end()
+            await writing.wait()
+        await reading.wait()
+        await writing.write(b"COMMIT;\n")
+        await writing.close_input()
+        await writing.wait()
 
 
 async def _pass_on(
@@ -178,17 +178,17 @@ async def _pass_on(
     async with trio.open_nursery() as nursery:
         nursery.start_soon(_feed, data, reading)
         head = b""
-        while len(head) < HEAD_BYTES and (piece := await reading.take()):
+        while len(head) < HEAD_BYTES and (piece := await reading.read()):
             head += piece
         piece = b"BEGIN;\n" + (head if new else head.replace(NEW_SETTING, b"", 1))
-        while piece and (taken := await writing.give(piece)):
-            piece = await reading.take()
+        while piece and (taken := await writing.write(piece)):
+            piece = await reading.read()
         nursery.cancel_scope.cancel()
     return taken
 
 
 async def _feed(data: Iterable[bytes], reading: PipedProgram) -> None:
     for piece in data:
-        if not await reading.give(piece):
+        if not await reading.write(piece):
             return  # its end says why
-    await reading.give_no_more()
+    await reading.close_input()

@@ -48,7 +48,7 @@ class ChildRow(KinRow, frozen=True):
 
 
 class PostgresFamily:
-    """Families on PostgreSQL. Fulfils `actors.agents.ports.Family`."""
+    """Families on PostgreSQL. Fulfils `actors.agents.ports.FamilyReader`."""
 
     def __init__(self, pool: Pool) -> None:
         self._pool = pool
@@ -57,8 +57,10 @@ class PostgresFamily:
         found = await self._read(SQL["descendants"], of=of, wanted=list(wanted))
         return _in_order(wanted, [_kin(KinRow.of(row)) for row in found])
 
-    async def standing(self, of: ChatId, wanted: Sequence[ChatId]) -> Sequence[FamilyMember]:
-        found = await self._read(SQL["standing"], of=of, wanted=list(wanted), answers=ANSWERS_READ)
+    async def with_reports(self, of: ChatId, wanted: Sequence[ChatId]) -> Sequence[FamilyMember]:
+        found = await self._read(
+            SQL["family_reports"], of=of, wanted=list(wanted), answers=ANSWERS_READ
+        )
         return _in_order(wanted, [_standing(SettledRow.of(row)) for row in found])
 
     async def children(self, of: ChatId, *, limit: int, offset: int) -> ChildPage:
@@ -69,8 +71,8 @@ class PostgresFamily:
         page = [ChildRow.of(row) for row in found]
         return ChildPage([_kin(row) for row in page], page[0].total if page else 0)
 
-    async def household(self, of: ChatId, *, besides: Sequence[ChatId]) -> FamilyCounts:
-        found = await self._read(SQL["household"], of=of, besides=list(besides))
+    async def family_counts(self, of: ChatId, *, besides: Sequence[ChatId]) -> FamilyCounts:
+        found = await self._read(SQL["family_counts"], of=of, besides=list(besides))
         return FamilyCounts(*found[0]) if found else FamilyCounts("", 0, 0)
 
     async def _read(self, sql: str, **asked: object) -> Sequence[Row]:
@@ -92,7 +94,9 @@ def _kin(row: KinRow) -> FamilyMember:
         mode=row.mode,
         status=row.status,
         archived=row.archived,
-        last_error=None if row.last_error is None else rows.record(row.last_error, ChatError),
+        last_error=None
+        if row.last_error is None
+        else rows.decode_column(row.last_error, ChatError),
         created_at=row.created_at,
         updated_at=row.updated_at,
     )

@@ -51,7 +51,7 @@ SELECT {c.KinRow}
   FROM chats c
   JOIN line ON line.wanted = c.id AND line.parent_id = %(of)s;
 
--- name: standing
+-- name: family_reports
 -- The same; and of those that have settled, how what they have said ends, and the last that users
 -- see of it with any words in it. One statement, however many are waited for.
 {lines}
@@ -91,7 +91,7 @@ SELECT {c.ChildRow}
 -- How many there are, for a page behind the last of them.
 SELECT count(*) FROM chats WHERE parent_id = %(of)s AND NOT archived;
 
--- name: household
+-- name: family_counts
 -- What a chat is asked before it gets another child: its client, how many it has already, and where
 -- it works by now.
 SELECT p.client_type,

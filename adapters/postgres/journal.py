@@ -19,7 +19,7 @@ import trio
 from actors.chat.turn.ports import JournalEntry, ToolOutput
 from actors.law.chat import Chat
 from actors.law.parts.message import ToolCallPart, ToolResultPart
-from adapters.postgres.codec.parts import CONTENT_VERSION, from_json, kept_id, to_json
+from adapters.postgres.codec.parts import CONTENT_VERSION, from_json, storable_id, to_json
 from adapters.postgres.driver.faults import DatabaseFault
 from adapters.postgres.driver.pool import Pool
 from adapters.postgres.driver.values import Json, Row
@@ -48,7 +48,7 @@ class _Note:
 
 
 class Journal:
-    """The journal. Fulfils `actors.chat.turn.ports.Journal`."""
+    """The journal. Fulfils `actors.chat.turn.ports.CallJournal`."""
 
     def __init__(self, pool: Pool) -> None:
         self._pool = pool
@@ -72,7 +72,7 @@ class Journal:
             tool_call_id, "", output.result, is_error=output.is_error, is_media=output.is_media
         )
         kept = msgspec.Raw(to_json((result, *output.shown)))
-        note = _Note(_Ending(chat.id, chat.history_version, kept_id(tool_call_id), kept))
+        note = _Note(_Ending(chat.id, chat.history_version, storable_id(tool_call_id), kept))
         self._waiting.append(note)
         try:
             async with self._writing:
@@ -112,7 +112,7 @@ class Journal:
 
 
 def _wanted(chat: Chat, calls: Sequence[ToolCallPart]) -> dict[str, object]:
-    ids = [kept_id(call.id) for call in calls]
+    ids = [storable_id(call.id) for call in calls]
     return {"chat": chat.id, "history_version": chat.history_version, "ids": ids}
 
 

@@ -58,12 +58,12 @@ class PostgresLedger:
         *,
         tell: Tell,
         lease_seconds: float,
-        saw: CommitListener = ignore_commit,
+        on_commit: CommitListener = ignore_commit,
     ) -> None:
         self._pool = pool
         self._committer = committer
         self._tell = tell
-        self._saw = saw
+        self._on_commit = on_commit
         self._lease_seconds = lease_seconds
 
     async def create(
@@ -77,7 +77,7 @@ class PostgresLedger:
         wanted = files_of(request) | needs(then).files
         asked = [statements.now(), *([statements.files(chat, wanted)] if wanted else [])]
         if parent is not None:
-            asked.append(statements.parent(parent))
+            asked.append(statements.lock_parent(parent))
         try:
             async with self._pool.connection() as connection, connection.transaction() as tx:
                 [[(tx.xid, now)], *found] = await tx.run(asked, ask_xid=False)
@@ -218,7 +218,7 @@ class PostgresLedger:
         # Nothing may come between: the commit stands now.
         if found is not None:
             for applied in _all_applied(changes, found):
-                self._saw(applied)
+                self._on_commit(applied)
         return _Committed(changes, self._told(changes, fresh, by_holder=by_holder), found)
 
     async def _answer(self, committed: "_Committed") -> list[Applied]:
@@ -230,7 +230,7 @@ class PostgresLedger:
         """
         found = committed.rows
         if found is None:
-            asked = [statements.inserted(change) for change in committed.changes]
+            asked = [statements.inserted_rows(change) for change in committed.changes]
             try:
                 async with self._pool.connection() as connection:
                     found = [row for [row] in await connection.run(asked)]

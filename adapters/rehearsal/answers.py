@@ -46,14 +46,14 @@ NOTHING = Speech("", ())
 class PlannedAnswer:
     """An answer: what is said, how, and what goes wrong with it."""
 
-    said: ScriptedAnswer
+    content: ScriptedAnswer
     behaviour: Behaviour
     fault: Fault | None
     random: Random
 
 
 def plan_answer(
-    base: Behaviour, asked: ModelRequest, *, number: int, attempt: int
+    base: Behaviour, request: ModelRequest, *, number: int, attempt: int
 ) -> PlannedAnswer:
     """Return the answer to a request.
 
@@ -61,24 +61,24 @@ def plan_answer(
     rules of a marker count attempts, any other rules count requests. Raises InvalidSetting.
     """
     acting = base.script[number - 1] if number <= len(base.script) else base
-    behaviour, names = with_markers(acting, asked.text)
+    behaviour, names = with_markers(acting, request.text)
     random = Random(f"{base.seed}/{number}")  # it has to be repeatable, not secret
     count = attempt if "faults" in names else number
     fault = fault_of(behaviour.faults, count, random)
     ended = fault if isinstance(fault, EndedEarly) else None
     return PlannedAnswer(
-        script_answer(behaviour, asked, number=number, ended=ended), behaviour, fault, random
+        script_answer(behaviour, request, number=number, ended=ended), behaviour, fault, random
     )
 
 
 def script_answer(
-    behaviour: Behaviour, asked: ModelRequest, *, number: int, ended: EndedEarly | None
+    behaviour: Behaviour, request: ModelRequest, *, number: int, ended: EndedEarly | None
 ) -> ScriptedAnswer:
     """Return what is said to a request."""
     name = f"{behaviour.seed:08x}{number:016x}"
     reasoning = stock(THOUGHTS, behaviour.reasoning, behaviour.delta_chars)
-    calls = () if ended else _calls(behaviour, asked, name)
-    text = _text(behaviour, asked, calls=bool(calls))
+    calls = () if ended else _calls(behaviour, request, name)
+    text = _text(behaviour, request, calls=bool(calls))
     refusal = NOTHING
     finish: Finish = "tools" if calls else "stop"
     if ended:
@@ -91,31 +91,31 @@ def script_answer(
     return ScriptedAnswer(
         id=name,
         created=CREATED + number,
-        asked=asked,
+        request=request,
         reasoning=reasoning,
         text=text,
         refusal=refusal,
         calls=calls,
         finish=finish,
-        usage=_usage(behaviour, asked, sum(len(each.deltas) for each in spoken)),
+        usage=_usage(behaviour, request, sum(len(each.deltas) for each in spoken)),
     )
 
 
-def _text(behaviour: Behaviour, asked: ModelRequest, *, calls: bool) -> Speech:
+def _text(behaviour: Behaviour, request: ModelRequest, *, calls: bool) -> Speech:
     size = behaviour.delta_chars
     if calls:
         return stock(STOCK, behaviour.preamble, size)
-    if asked.schema is not None:
-        return cut(json.dumps(instance(asked.schema)), size)
+    if request.schema is not None:
+        return cut(json.dumps(sample_value(request.schema)), size)
     if behaviour.text:
         return cut(behaviour.text, size)
     return stock(STOCK, behaviour.deltas, size)
 
 
-def _calls(behaviour: Behaviour, asked: ModelRequest, name: str) -> tuple[AnsweredCall, ...]:
-    if asked.forced is not None:
-        calls: tuple[ScriptedCall, ...] = (_forced(asked.forced, asked),)
-    elif asked.offers_tools and asked.rounds < behaviour.tool_rounds:
+def _calls(behaviour: Behaviour, request: ModelRequest, name: str) -> tuple[AnsweredCall, ...]:
+    if request.forced is not None:
+        calls: tuple[ScriptedCall, ...] = (_forced(request.forced, request),)
+    elif request.offers_tools and request.rounds < behaviour.tool_rounds:
         calls = behaviour.tool_calls
     else:
         calls = ()
@@ -125,20 +125,20 @@ def _calls(behaviour: Behaviour, asked: ModelRequest, name: str) -> tuple[Answer
     )
 
 
-def _forced(name: str, asked: ModelRequest) -> ScriptedCall:
-    return ScriptedCall(name, json.dumps(instance(asked.schema or {})))
+def _forced(name: str, request: ModelRequest) -> ScriptedCall:
+    return ScriptedCall(name, json.dumps(sample_value(request.schema or {})))
 
 
 def _arguments(call: ScriptedCall, characters: int) -> Speech:
     return cut(call.arguments, characters)
 
 
-def _usage(behaviour: Behaviour, asked: ModelRequest, deltas: int) -> UsageCounts:
+def _usage(behaviour: Behaviour, request: ModelRequest, deltas: int) -> UsageCounts:
     def either(wished: int | None, counted: int) -> int:
         return counted if wished is None else wished
 
     return UsageCounts(
-        input=either(behaviour.input_tokens, asked.body_bytes // BYTES_PER_TOKEN),
+        input=either(behaviour.input_tokens, request.body_bytes // BYTES_PER_TOKEN),
         output=either(behaviour.output_tokens, deltas),
         cached=behaviour.cached_tokens,
         cache_write=behaviour.cache_write_tokens,
@@ -168,7 +168,7 @@ def first_deltas(speech: Speech, deltas: int) -> Speech:
     return Speech("".join(json.loads(delta) for delta in kept), kept)
 
 
-def instance(schema: object, depth: int = 0) -> object:
+def sample_value(schema: object, depth: int = 0) -> object:
     """Return a small value that a JSON schema allows; null where the schema is not simple."""
     if not isinstance(schema, Mapping) or depth == DEPTH_MAX:
         return None
@@ -176,7 +176,7 @@ def instance(schema: object, depth: int = 0) -> object:
         match schema.get(alternatives):
             case [first_of_them, *_]:
                 is_value = alternatives == "enum"
-                return first_of_them if is_value else instance(first_of_them, depth + 1)
+                return first_of_them if is_value else sample_value(first_of_them, depth + 1)
     match schema.get("type"):
         case [str(kind), *_] | str(kind):
             return _of_kind(kind.lower(), schema, depth)
@@ -189,9 +189,9 @@ def _of_kind(kind: str, schema: Mapping[str, Any], depth: int) -> object:
         case "object":
             members = schema.get("properties")
             known = members if isinstance(members, Mapping) else {}
-            return {name: instance(member, depth + 1) for name, member in known.items()}
+            return {name: sample_value(member, depth + 1) for name, member in known.items()}
         case "array":
-            return [instance(schema.get("items"), depth + 1)] if schema.get("minItems") else []
+            return [sample_value(schema.get("items"), depth + 1)] if schema.get("minItems") else []
         case "string":
             return schema.get("const", "Rehearsal")
         case "integer" | "number":

@@ -44,7 +44,7 @@ class BrokenAnswer:
 
 @dataclass(frozen=True, slots=True)
 class EndedEarly:
-    """A whole answer that is not the wished one: withheld, or cut off at the limit of tokens."""
+    """An answer that ends regularly, but is refused or cut off at the limit of tokens."""
 
     why: Ending
     after: int | None = None

@@ -67,7 +67,7 @@ class ScriptedAnswer:
 
     id: str  # 24 characters, without the vendor's prefix
     created: int
-    asked: ModelRequest
+    request: ModelRequest
     reasoning: Speech
     text: Speech
     refusal: Speech

@@ -45,7 +45,8 @@ class PlayedAnswer:
     _next: Send | None = None
 
     def play(self, horizon: float) -> float | None:
-        """Take the steps that are due. Return when to come back; None: a step was reached."""
+        """Take the steps that are due. Return when the next one is due; None: `reached` is set, and
+        the rest is for the task of the connection."""
         for _ in range(BURST_MAX):
             step = self._next or self._advance()
             if step is None:
@@ -95,7 +96,8 @@ class Metronome:
             self._play_due(trio.current_time() + TICK_SECONDS)
 
     async def follow(self, playing: PlayedAnswer, stream: trio.SocketStream) -> Reached:
-        """Return when a step is reached that is not done by writing, or the client hangs up."""
+        """Wait until a step is reached that is more than writing (a stall, a reset, the end), the
+        client does not read, or it hangs up. Return which of these it was."""
         due = playing.play(trio.current_time() + TICK_SECONDS)
         if due is not None:
             await self._wait(playing, due, stream)

@@ -86,12 +86,12 @@ class Exchange:
     """The steps of an answer, and the record in which its end is noted."""
 
     steps: Iterator[Step]
-    heard: RecordedRequest | None = None
+    record: RecordedRequest | None = None
 
     def ended(self, how: str) -> None:
         """Note how the answer ended."""
-        if self.heard is not None:
-            self.heard.ended = how
+        if self.record is not None:
+            self.record.ended = how
 
 
 class Rehearsal:
@@ -100,14 +100,14 @@ class Rehearsal:
     def __init__(self, behaviour: Behaviour) -> None:
         self.behaviour = behaviour
         self.launched = behaviour  # what a new behaviour starts from
-        self.heard: deque[RecordedRequest] = deque(maxlen=REQUESTS_KEPT_MAX)
+        self.records: deque[RecordedRequest] = deque(maxlen=REQUESTS_KEPT_MAX)
         self.requests = 0
         self._attempts: OrderedDict[int, int] = OrderedDict()
 
     def behave(self, behaviour: Behaviour) -> None:
         """Behave like this from the next request on; counts and requests start again."""
         self.behaviour = behaviour
-        self.heard.clear()
+        self.records.clear()
         self.requests = 0
         self._attempts.clear()
 
@@ -124,26 +124,28 @@ class Rehearsal:
     def _perform(self, wire: ModuleType, head: RequestHead, body: bytes) -> Exchange:
         self.requests += 1
         kept = body if len(body) <= BODY_KEPT_BYTES_MAX else None
-        heard = RecordedRequest(self.requests, head, kept, len(body))
-        self.heard.append(heard)
+        record = RecordedRequest(self.requests, head, kept, len(body))
+        self.records.append(record)
         try:
-            asked = wire.read(body, head.path)
-            attempt = self._attempt(head, asked)
-            answer = plan_answer(self.behaviour, asked, number=self.requests, attempt=attempt)
+            request = wire.read(body, head.path)
+            attempt = self._attempt(head, request)
+            answer = plan_answer(self.behaviour, request, number=self.requests, attempt=attempt)
         except (BadRequest, InvalidSetting) as error:
-            return Exchange(iter([_refusing(wire.refusal(400, str(error)))]), heard)
-        heard.fault = None if answer.fault is None else rule_text(FaultRule(answer.fault, Always()))
-        return Exchange(steps(wire, answer), heard)
+            return Exchange(iter([_refusing(wire.refusal(400, str(error)))]), record)
+        record.fault = (
+            None if answer.fault is None else rule_text(FaultRule(answer.fault, Always()))
+        )
+        return Exchange(steps(wire, answer), record)
 
-    def _attempt(self, head: RequestHead, asked: ModelRequest) -> int:
-        """Return how often this point of this conversation was asked.
+    def _attempt(self, head: RequestHead, request: ModelRequest) -> int:
+        """Return how often this point of this conversation was reached.
 
         It is counted only for messages with markers. The same words in another chat, or at another
         vendor's, are another conversation.
         """
-        if "[[" not in asked.text:
+        if "[[" not in request.text:
             return 0
-        point = hash((head.path, head.header(_CHAT), asked.text, asked.rounds))
+        point = hash((head.path, head.header(_CHAT), request.text, request.rounds))
         count = self._attempts.pop(point, 0) + 1
         self._attempts[point] = count
         if len(self._attempts) > POINTS_MAX:
@@ -161,25 +163,25 @@ class Rehearsal:
 
 def steps(wire: ModuleType, answer: PlannedAnswer) -> Iterator[Step]:
     """Return the steps of an answer on a wire, with what goes wrong with it."""
-    behaviour, said = answer.behaviour, answer.said
+    behaviour, content = answer.behaviour, answer.content
     seconds = behaviour.headers_ms / 1000
-    refusal = _refusal(wire, answer.fault, streamed=said.asked.streamed)
+    refusal = _refusal(wire, answer.fault, streamed=content.request.streamed)
     if refusal is not None:
         return iter([_refusing(refusal, seconds)])
     broken = answer.fault if isinstance(answer.fault, BrokenAnswer) else None
     pace = DeltaPace(behaviour, answer.random)
-    if said.asked.streamed:
-        head = Send(seconds, stream_head(f"req_{said.id}"))
+    if content.request.streamed:
+        head = Send(seconds, stream_head(f"req_{content.id}"))
         if broken is None:
-            return chain([head], pacing.stream_steps(wire.stream(said), behaviour, pace))
-        events = list(wire.stream(said))
-        report = partial(wire.error_event, said)
+            return chain([head], pacing.stream_steps(wire.stream(content), behaviour, pace))
+        events = list(wire.stream(content))
+        report = partial(wire.error_event, content)
         torn = pacing.broken_steps(events, behaviour, pace, broken=broken, report=report)
         return chain([head], torn)
-    body = wire.whole(said)
-    seconds += sum(pace.next() for _ in range(said.delta_count))
+    body = wire.whole(content)
+    seconds += sum(pace.next() for _ in range(content.delta_count))
     pieces = behaviour.writes_per_event
-    head_bytes = whole_head(200, body, ("x-request-id", f"req_{said.id}"))
+    head_bytes = whole_head(200, body, ("x-request-id", f"req_{content.id}"))
     return pacing.whole_steps(seconds, head_bytes, body, pieces=pieces, broken=broken)
 
 
@@ -224,7 +226,7 @@ def _answer(rehearsal: Rehearsal, head: RequestHead, body: bytes) -> tuple[int, 
         case "PUT", "/_fake/behaviour":
             return _behave(rehearsal, body)
         case "GET", "/_fake/requests":
-            kept = [heard.document() for heard in rehearsal.heard]
+            kept = [record.document() for record in rehearsal.records]
             return 200, {"count": rehearsal.requests, "requests": kept}
         case _:
             said = "GET and PUT /_fake/behaviour, GET /_fake/requests"

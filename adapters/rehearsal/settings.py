@@ -37,7 +37,7 @@ class BehaviourSetting:
 
     name: str
     shape: str  # the placeholder of the value in the help
-    teaches: str
+    help: str
     read: Callable[[Any], object]
 
 

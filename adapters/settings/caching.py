@@ -122,8 +122,8 @@ class _Flight(Generic[_Value]):
 
 
 class Cache(Generic[_Key, _Value]):
-    """A cache that reads what is missing. What is not there (None) is not kept: it may be there the
-    next moment."""
+    """A cache that reads what is missing. An answer of None is not kept, because the entry may
+    exist the next moment."""
 
     def __init__(
         self,
@@ -143,15 +143,15 @@ class Cache(Generic[_Key, _Value]):
         self.dropped_count = 0  # code that reads by another way, and sees it grow, keeps nothing
 
     async def get(self, key: _Key) -> _Value:
-        """Return an entry of a reader that always has an answer."""
+        """Return an entry, reading it if it is not kept. The reader must never return None."""
         value = await self.find(key)
         assert value is not None, f"{key}: there is always something to read"
         return value
 
     async def find(self, key: _Key) -> _Value | None:
-        """Return an entry, reading it if it is not kept."""
+        """Return an entry, reading it if it is not kept; None if there is none."""
         while True:
-            value = self.at_hand(key)
+            value = self.find_kept(key)
             if value is not None:
                 return value
             flight = self._flights.get(key)
@@ -163,8 +163,8 @@ class Cache(Generic[_Key, _Value]):
             if not flight.was_cancelled:
                 return flight.value
 
-    def at_hand(self, key: _Key) -> _Value | None:
-        """Return an entry if it need not be read."""
+    def find_kept(self, key: _Key) -> _Value | None:
+        """Return an entry that is kept and still believed; None if it would have to be read."""
         kept = self._entries.peek(key)
         if kept is None or kept[0] <= now():
             return None
@@ -172,8 +172,8 @@ class Cache(Generic[_Key, _Value]):
         self._entries.get(key)
         return kept[1]
 
-    def glance(self, key: _Key) -> _Value | None:
-        """Return what is kept, however old."""
+    def peek(self, key: _Key) -> _Value | None:
+        """Return an entry that is kept, however old it is, without counting this as a use."""
         kept = self._entries.peek(key)
         return None if kept is None else kept[1]
 
@@ -187,7 +187,7 @@ class Cache(Generic[_Key, _Value]):
         self._entries.pop(key)
         self._flights.pop(key, None)
 
-    def drop_those(self, where: Callable[[_Value], bool]) -> None:
+    def drop_matching(self, where: Callable[[_Value], bool]) -> None:
         """Forget the entries that match, and all reads on their way: these could match too."""
         self.dropped_count += 1
         for key in [key for key, (_, value) in self._entries.items() if where(value)]:

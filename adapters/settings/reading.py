@@ -48,26 +48,26 @@ class ShownSetting:
 def read_config(
     flags: Mapping[str, str | None],
     environment: Mapping[str, str],
-    usual_file: Path | None = None,
+    default_file: Path | None = None,
 ) -> Config:
     """Read the configuration from flags, environment and file.
 
     `flags` are by the names of the settings, and `config` names the file. CannotStart says what is
     wrong with one of them.
     """
-    return _config(_open_sources(flags, environment, usual_file).all(), environment)
+    return _config(_open_sources(flags, environment, default_file).all(), environment)
 
 
 def list_settings(
     flags: Mapping[str, str | None],
     environment: Mapping[str, str],
-    usual_file: Path | None = None,
+    default_file: Path | None = None,
 ) -> Sequence[ShownSetting]:
     """List every setting with its value and origin, in the order of the table.
 
     An invalid configuration is refused in the same words as by `read_config`.
     """
-    found = _open_sources(flags, environment, usual_file).all()
+    found = _open_sources(flags, environment, default_file).all()
     _config(found, environment)
     return [
         ShownSetting(each.setting.name, each.shown_text, each.source) for each in found.values()
@@ -159,18 +159,19 @@ class _Sources:
 
 
 def _open_sources(
-    flags: Mapping[str, str | None], environment: Mapping[str, str], usual_file: Path | None
+    flags: Mapping[str, str | None], environment: Mapping[str, str], default_file: Path | None
 ) -> _Sources:
-    """Open the sources. `usual_file` is read if it exists; a file that is named must exist."""
+    """Open the sources. `default_file` is read if it exists; a file that is named must exist."""
     _refuse_unknown_variables(environment)
     flag, variable = flags.get("config"), environment.get(CONFIG_VARIABLE)
     for source, name in ((CONFIG_FLAG, flag), (CONFIG_VARIABLE, variable)):
         if name:
             path = Path(name).expanduser().absolute()
             return _Sources(flags, environment, _document(path, f"{source} {name}"), path)
-    if usual_file is not None and os.path.exists(usual_file):  # False also where we may not look
-        document = _document(usual_file, str(usual_file))
-        return _Sources(flags, environment, document, usual_file)
+    # `exists` is False also where we may not look.
+    if default_file is not None and os.path.exists(default_file):
+        document = _document(default_file, str(default_file))
+        return _Sources(flags, environment, document, default_file)
     return _Sources(flags, environment, {}, None)
 
 

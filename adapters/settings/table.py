@@ -334,7 +334,7 @@ class Config:
         return self.pool_size + OWN_CONNECTIONS
 
     @property
-    def near_url(self) -> str:
+    def local_url(self) -> str:
         """The URL of the daemon for programs on this machine, without a slash at its end."""
         scheme = "http" if self.tls_cert is None else "https"
         host = "127.0.0.1" if self.host in ("0.0.0.0", "::") else self.host

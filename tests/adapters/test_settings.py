@@ -286,7 +286,7 @@ def test_the_file_that_is_asked_for_comes_before_the_usual_one(written):
     assert ("debug", "warning") == (by_variable.log_level, by_flag.log_level)
 
 
-def test_the_usual_file_need_not_be_there(tmp_path):
+def test_the_default_file_need_not_be_there(tmp_path):
     assert "info" == config.read_config({}, {}, tmp_path / "none").log_level
 
 
@@ -630,10 +630,10 @@ def test_an_address_in_brackets_is_one_of_ipv6():
 def test_somebody_on_this_machine_finds_the_daemon(listen, url):
     secure = {"tls_cert": "/c", "tls_key": "/k"}
 
-    assert url == config.read_config({"listen": listen}, {}).near_url
+    assert url == config.read_config({"listen": listen}, {}).local_url
     assert (
         url.replace("http", "https")
-        == config.read_config({"listen": listen, **secure}, {}).near_url
+        == config.read_config({"listen": listen, **secure}, {}).local_url
     )
 
 

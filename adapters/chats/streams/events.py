@@ -34,7 +34,7 @@ from adapters.chats.wire.messages import (
     retry_of,
 )
 from adapters.http.host.websockets import framed
-from adapters.postgres.codec.parts import whole
+from adapters.postgres.codec.parts import with_valid_text
 from adapters.tools.approvals.schemas import ChatApproval, approval_of
 
 
@@ -188,23 +188,23 @@ def _whole_event(event: Event) -> Event:
         case events.QueueChanged(queue):
             return events.QueueChanged(tuple(map(_whole_row, queue)))
         case events.ChatFailed(error):
-            return events.ChatFailed(whole(error))
+            return events.ChatFailed(with_valid_text(error))
         case events.RetryScheduled(retry):
-            return events.RetryScheduled(whole(retry))
+            return events.RetryScheduled(with_valid_text(retry))
         case events.ActionRequired(calls):
-            return events.ActionRequired(tuple(map(whole, calls)))
+            return events.ActionRequired(tuple(map(with_valid_text, calls)))
         case _:
             return event
 
 
 def _whole_message(message: Message) -> Message:
     body = message.body
-    return replace(message, body=replace(body, parts=tuple(map(whole, body.parts))))
+    return replace(message, body=replace(body, parts=tuple(map(with_valid_text, body.parts))))
 
 
 def _whole_row(row: QueuedMessage) -> QueuedMessage:
     message = row.message
-    return replace(row, message=replace(message, parts=tuple(map(whole, message.parts))))
+    return replace(row, message=replace(message, parts=tuple(map(with_valid_text, message.parts))))
 
 
 # pieces of attempts
@@ -215,7 +215,7 @@ def encode_piece(key: EpisodeKey, said: NumberedPiece) -> bytes:
     try:
         return encode_json(_piece_event(key, said, said.piece))
     except UnicodeEncodeError:
-        return encode_json(_piece_event(key, said, whole(said.piece)))
+        return encode_json(_piece_event(key, said, with_valid_text(said.piece)))
 
 
 def _piece_event(key: EpisodeKey, said: NumberedPiece, piece: Piece) -> ChatStreamEvent:

@@ -1,8 +1,9 @@
 """A running daemon as the commands ask it: its address, who asks, and how answers are printed.
 
-Somebody who can read the daemon's secret key needs no token. What the key proves is told only to a
-listener that could read it as well: any user may listen where the daemon does while it is away. The
-system knows whose a socket is; where it does not say so (no /proc), the listener is believed.
+A user who can read the daemon's secret key needs no token: the command makes one with the key. It
+is sent only to a listener whose user could read the key as well, because while the daemon is away
+any user of the machine may listen at its address. The system says which user a socket belongs to;
+where it does not (no /proc), the listener is trusted.
 """
 
 import argparse

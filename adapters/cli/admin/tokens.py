@@ -15,7 +15,7 @@ from adapters.cli.admin.connection import (
 )
 from adapters.cli.admin.users import USERS, minute_of
 from adapters.cli.command_line import describe
-from adapters.people.routes.schemas import LoggedIn, LoginRequest, NewKey, NewToken, ShownToken
+from adapters.people.routes.schemas import LoginAnswer, LoginRequest, NewKey, NewToken, ShownToken
 
 DAYS, DAYS_MAX = 30, 3650  # that a token is good for; more is refused
 NANOSECONDS_OF_A_DAY = 86_400 * 1_000_000_000
@@ -122,7 +122,9 @@ def _session(options: argparse.Namespace) -> str:
     else:
         password = sys.stdin.readline().rstrip("\n")
     with connect_with(options, "") as daemon:
-        session, _ = daemon.post(f"{USERS}/login", LoginRequest(password, options.login), LoggedIn)
+        session, _ = daemon.post(
+            f"{USERS}/login", LoginRequest(password, options.login), LoginAnswer
+        )
     return session.session_token
 
 

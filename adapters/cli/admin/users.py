@@ -152,7 +152,7 @@ def print_link(options: argparse.Namespace) -> int:
     """Print a link, good once, without asking the daemon."""
     config = load_config(options)
     link = names.run(_make_link, config, options.user)
-    sys.stdout.write(f"{config.access_url or config.near_url}{LINK_PATH}/{link.code}\n")
+    sys.stdout.write(f"{config.access_url or config.local_url}{LINK_PATH}/{link.code}\n")
     sys.stderr.write(f"good once, until {link.expires_at:%Y-%m-%d %H:%M %Z}\n")
     return 0
 

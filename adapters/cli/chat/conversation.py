@@ -60,7 +60,7 @@ async def converse(client: AsyncClient, request: ChatRequest, console: Console) 
 
 
 class TerminalChat:
-    """One chat, and the terminal that it is screen on."""
+    """One chat, and the terminal that it is shown on."""
 
     def __init__(self, client: AsyncClient, request: ChatRequest, console: Console) -> None:
         self._client = client

@@ -32,7 +32,7 @@ OURS_ALONE = ("127.0.0.1", "::1", "169.254.169.254", "fd00:ec2::254")
 
 def check_daemon(config: Config) -> Iterator[Finding]:
     """Look for a daemon at its address, or whether one could listen there."""
-    url = config.near_url
+    url = config.local_url
     try:
         alive = httpx2.get(f"{url}/livez", timeout=ASK_SECONDS, trust_env=False, verify=False)
         ready = httpx2.get(f"{url}/readyz", timeout=ASK_SECONDS, trust_env=False, verify=False)

@@ -56,8 +56,8 @@ def check_running(config: Config) -> Iterator[Finding]:
     if not config.plugins:
         return
     try:
-        token = local_token_for(config, config.near_url)
-        with DaemonClient(config.near_url, token) as daemon:
+        token = local_token_for(config, config.local_url)
+        with DaemonClient(config.local_url, token) as daemon:
             report, _ = daemon.get("/debug/actors", DaemonReport)
     except CannotStart:
         return  # none runs, or none that we may ask; other checks say which

@@ -27,7 +27,7 @@ from runtime.ends import Cause
 
 @dataclass(frozen=True, slots=True)
 class GaveWay(Cause):
-    """Nothing was being served on this connection, and another one needed its place."""
+    """The cause that closes an idle connection: another one needed its place."""
 
 
 class ConnectionPlaces:
@@ -61,18 +61,18 @@ class ConnectionPlaces:
 
     def leave(self, connection: ClientConnection) -> None:
         """Give the place of a connection back: it has ended."""
-        self.serves(connection)
+        self.mark_serving(connection)
         if connection in self._gone:
             self._gone.discard(connection)
         else:
             self._give_back(connection)
 
-    def waits(self, connection: ClientConnection) -> None:
+    def mark_idle(self, connection: ClientConnection) -> None:
         """Note that nothing is being served on a connection: it may have to give way."""
         if connection not in self._gone:
             self._among(connection)[connection] = now()
 
-    def serves(self, connection: ClientConnection) -> None:
+    def mark_serving(self, connection: ClientConnection) -> None:
         """Note that a request is being served on a connection: it keeps its place."""
         self._among(connection).pop(connection, None)
 
@@ -87,7 +87,7 @@ class ConnectionPlaces:
     def _gives_way(self, connection: ClientConnection | None) -> bool:
         if connection is None:
             return False
-        self.serves(connection)
+        self.mark_serving(connection)
         self._give_back(connection)
         self._gone.add(connection)
         self.gave_way_count += 1

@@ -124,7 +124,7 @@ class HttpServer:
                     nursery.start_soon(self._accept, listener, nursery)
 
     async def hang_up_sockets(self) -> None:
-        """Tell every socket that we are going: its client should connect elsewhere."""
+        """Close every socket with the code for a server that stops: clients connect elsewhere."""
         async with trio.open_nursery() as nursery:
             for socket in self._sockets:
                 nursery.start_soon(socket.close, GOING_AWAY, "the server is stopping")
@@ -247,7 +247,7 @@ class HttpServer:
     async def _talk(
         self, transport: trio.abc.HalfCloseableStream, client: ClientConnection
     ) -> None:
-        self._places.waits(client)
+        self._places.mark_idle(client)
         stream: trio.abc.Stream = transport
         if self._tls is not None:
             client.scheme = "https"
@@ -256,7 +256,7 @@ class HttpServer:
         upgraded = await self._answer_requests(stream, client)
         if upgraded is not None:
             await self._serve_socket(stream, *upgraded)
-        self._places.waits(client)
+        self._places.mark_idle(client)
         await _hang_up(transport)
 
     async def _answer_requests(
@@ -268,13 +268,13 @@ class HttpServer:
         self._conversations.add(conversation)
         try:
             while not self._draining:
-                self._places.waits(client)
+                self._places.mark_idle(client)
                 # One without a place has to say at once what it wants.
                 with trio.move_on_after(bounds.BESIDE_SECONDS if client.is_beside else inf) as wait:
                     request = await conversation.request()
                 if wait.cancelled_caught:
                     request = server_full()
-                self._places.serves(client)
+                self._places.mark_serving(client)
                 if request is None:
                     return None
                 answer = await self._make_answer(request)

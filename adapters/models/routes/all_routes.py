@@ -8,7 +8,7 @@ from adapters.models.catalogue import Catalogue
 from adapters.models.routes.checks import People
 from adapters.models.routes.model_configs import ModelRoutes
 from adapters.models.routes.providers import ProviderRoutes
-from adapters.models.routes.settings import Feature, SettingRoutes
+from adapters.models.routes.settings import DaemonFeatures, SettingRoutes
 from adapters.models.routes.skills import SkillRoutes
 from adapters.models.routes.user_keys import UserKeyRoutes
 from adapters.models.routes.user_settings import UserSettingRoutes
@@ -17,7 +17,7 @@ from adapters.models.store.settings import SettingStore, SkillStore
 from adapters.postgres.driver.pool import Pool
 from adapters.settings.secrets import Vault
 
-NO_FEATURE = Feature()
+NO_FEATURE = DaemonFeatures()
 
 
 def catalogue_routes(
@@ -27,13 +27,15 @@ def catalogue_routes(
     pool: Pool,
     tell: Tell,
     people: People,
-    feature: Feature = NO_FEATURE,
+    feature: DaemonFeatures = NO_FEATURE,
 ) -> Sequence[Routes]:
     providers, settings = ProviderStore(pool, tell=tell), SettingStore(pool, tell=tell)
     return (
         ProviderRoutes(catalogue, providers, vault),
         UserKeyRoutes(catalogue, providers, vault, people=people),
-        ModelRoutes(catalogue, ModelConfigStore(pool, tell=tell, offers=catalogue.offers)),
+        ModelRoutes(
+            catalogue, ModelConfigStore(pool, tell=tell, offers_model=catalogue.offers_model)
+        ),
         SettingRoutes(catalogue, settings, feature),
         UserSettingRoutes(catalogue, settings, feature),
         SkillRoutes(SkillStore(pool, tell=tell), people=people),

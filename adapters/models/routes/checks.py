@@ -105,7 +105,7 @@ def checked_effort(
     effort: str | None,
     *,
     own: UserCatalogue,
-    byok: bool,
+    allow_user_keys: bool,
 ) -> str | None:
     """Return the effort that is stored with a model.
 
@@ -118,7 +118,7 @@ def checked_effort(
     model = snapshot.models.get(id)
     if model is None:
         raise invalid("model_config_id", f"there is no model config {id}")
-    why = why_unusable(model, own, byok=byok)
+    why = why_unusable(model, own, allow_user_keys=allow_user_keys)
     if why is not None:
         raise invalid("model_config_id", why.why)
     return _effort(model, effort or None)
@@ -159,6 +159,7 @@ def own_override_json(context: str, of: UserOverride) -> PersonalOverride:
 
 
 def without_nil(id: UUID | None) -> ModelConfigId | None:
+    """Return the id of a model; None for the nil UUID, by which clients say that there is none."""
     return None if id is None or id == NIL else ModelConfigId(id)
 
 

@@ -91,7 +91,9 @@ class ModelRoutes:
     async def models(self, call: Call) -> HttpResponse:
         snapshot = await self._catalogue.snapshot()
         own = await self._catalogue.own(call.user.id)
-        return json_response(200, presenters.models(snapshot, own, byok=self._catalogue.byok))
+        return json_response(
+            200, presenters.models(snapshot, own, allow_user_keys=self._catalogue.allow_user_keys)
+        )
 
     async def list(self, call: Call) -> HttpResponse:
         snapshot = await self._catalogue.snapshot()

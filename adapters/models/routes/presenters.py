@@ -49,7 +49,9 @@ def provider(of: ListedProvider) -> AIProvider:
     )
 
 
-def own_key(of: ListedProvider, own: UserCatalogue, *, byok: bool) -> UserAIProviderKeyConfig:
+def own_key(
+    of: ListedProvider, own: UserCatalogue, *, allow_user_keys: bool
+) -> UserAIProviderKeyConfig:
     return UserAIProviderKeyConfig(
         provider=AIProviderSummary(
             id=of.id,
@@ -61,7 +63,7 @@ def own_key(of: ListedProvider, own: UserCatalogue, *, byok: bool) -> UserAIProv
         ),
         has_user_api_key=own.has_key(of.id),
         has_provider_api_key=of.has_credentials,
-        byok_enabled=byok,
+        byok_enabled=allow_user_keys,
     )
 
 
@@ -83,13 +85,15 @@ def model(of: ListedModel) -> ChatModelConfig:
     )
 
 
-def models(of: CatalogueSnapshot, own: UserCatalogue, *, byok: bool) -> ChatModelsResponse:
+def models(
+    of: CatalogueSnapshot, own: UserCatalogue, *, allow_user_keys: bool
+) -> ChatModelsResponse:
     """Return the enabled providers by type, and whether this user can ask each type."""
     enabled = [each for each in of.providers.values() if each.enabled]
     unsupported = [type for type in UNSUPPORTED_TYPES if any(each.type == type for each in enabled)]
     return ChatModelsResponse(
         [
-            _of_type(type, found, of.models.values(), own=own, byok=byok)
+            _of_type(type, found, of.models.values(), own=own, allow_user_keys=allow_user_keys)
             for type in TYPES
             if (found := [each for each in enabled if each.type == type])
         ],
@@ -103,9 +107,11 @@ def _of_type(
     listed: Iterable[ListedModel],
     *,
     own: UserCatalogue,
-    byok: bool,
+    allow_user_keys: bool,
 ) -> ChatModelProvider:
-    lacking = [why_without_credentials(each, own, byok=byok) for each in providers]
+    lacking = [
+        why_without_credentials(each, own, allow_user_keys=allow_user_keys) for each in providers
+    ]
     available = None in lacking
     reason = next((each.reason for each in lacking if each is not None), None)
     return ChatModelProvider(

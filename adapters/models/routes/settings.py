@@ -47,8 +47,8 @@ TTL_MS_MIN, TTL_MS_MAX = 60_000, 30 * 24 * 3_600_000
 
 
 @dataclass(frozen=True, slots=True)
-class Feature:
-    """The features that are decided when the daemon starts."""
+class DaemonFeatures:
+    """The optional features that the daemon was started with."""
 
     experiments: frozenset[str] = frozenset()
     debug_logging_forced: bool = False
@@ -120,7 +120,10 @@ NUMBERS = (
 
 @dataclass(frozen=True, slots=True)
 class SettingEndpoints:
-    """The endpoints of one setting: how it is read, and how administrators set it."""
+    """The two endpoints of one setting: one reads it, with the other administrators set it.
+
+    `handlers` and `wires` have two entries each: of the answer to GET, and of the body of PUT.
+    """
 
     name: str
     seen_by: Access
@@ -130,7 +133,7 @@ class SettingEndpoints:
 
     def endpoints(self) -> tuple[Endpoint, Endpoint]:
         see, put = self.handlers
-        override_json, written = self.wires
+        answer_type, body_type = self.wires
         see_it = Endpoint(
             method="GET",
             path=f"{CONFIG}/{self.name}",
@@ -139,7 +142,7 @@ class SettingEndpoints:
             tag="settings",
             access=self.seen_by,
             scope="settings",
-            answers={200: override_json},
+            answers={200: answer_type},
         )
         put_it = replace(
             see_it,
@@ -147,7 +150,7 @@ class SettingEndpoints:
             handle=put,
             summary=f"Set {self.help}.",
             access=Access.ADMIN,
-            body=written,
+            body=body_type,
             body_bytes_max=PROMPT_BODY_BYTES_MAX,
             answers={204: None},
         )
@@ -156,11 +159,11 @@ class SettingEndpoints:
 
 class SettingRoutes:
     def __init__(
-        self, catalogue: Catalogue, settings: SettingStore, feature: Feature | None = None
+        self, catalogue: Catalogue, settings: SettingStore, feature: DaemonFeatures | None = None
     ) -> None:
         self._catalogue = catalogue
         self._settings = settings
-        self._feature = feature or Feature()
+        self._feature = feature or DaemonFeatures()
 
     def endpoints(self) -> Sequence[Endpoint]:
         hidden, seen = Access.HIDDEN, Access.USER
@@ -228,7 +231,7 @@ class SettingRoutes:
 
     async def put_system_prompt(self, call: Call) -> HttpResponse:
         asked = call.read(wire.UpdateSystemPrompt)
-        prompt = plain(asked.system_prompt, "system_prompt")
+        prompt = prompt_text(asked.system_prompt, "system_prompt")
         settings = (await self._catalogue.snapshot()).settings
         included = asked.include_default_system_prompt
         if included is None:
@@ -246,7 +249,7 @@ class SettingRoutes:
 
     async def put_plan_mode(self, call: Call) -> HttpResponse:
         asked = call.read(wire.UpdatePlanModeInstructions)
-        text = plain(asked.plan_mode_instructions, "plan_mode_instructions")
+        text = prompt_text(asked.plan_mode_instructions, "plan_mode_instructions")
         await self._settings.put({names.PLAN_MODE_INSTRUCTIONS: text})
         return no_content()
 
@@ -333,7 +336,9 @@ class SettingRoutes:
     async def _checked(self, call: Call, id: Any, effort: str | None) -> str | None:
         snapshot = await self._catalogue.snapshot()
         own = await self._catalogue.own(call.user.id)
-        return checked_effort(snapshot, id, effort, own=own, byok=self._catalogue.byok)
+        return checked_effort(
+            snapshot, id, effort, own=own, allow_user_keys=self._catalogue.allow_user_keys
+        )
 
     # numbers
 
@@ -353,7 +358,7 @@ class SettingRoutes:
 _NO_ADVISOR = {"max_uses_per_run": 0, "max_output_tokens": 0, "model_config_id": str(wire.NIL)}
 
 
-def plain(text: str | None, field: str) -> str:
+def prompt_text(text: str | None, field: str) -> str:
     """Return a text as a model may read it; refuse one that is too long."""
     if text is None:
         raise invalid(field, "is required")

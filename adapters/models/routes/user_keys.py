@@ -70,12 +70,14 @@ class UserKeyRoutes:
             for each in snapshot.providers.values()
             if _takes_keys(each) and (each.enabled or own.has_key(each.id))
         ]
-        byok = self._catalogue.byok
-        return json_response(200, [presenters.own_key(each, own, byok=byok) for each in listed])
+        allow_user_keys = self._catalogue.allow_user_keys
+        return json_response(
+            200, [presenters.own_key(each, own, allow_user_keys=allow_user_keys) for each in listed]
+        )
 
     async def put(self, call: Call) -> HttpResponse:
         user = await target_user(self._people, call)
-        if not self._catalogue.byok:
+        if not self._catalogue.allow_user_keys:
             raise HttpError(403, "Users cannot bring keys of their own to this deployment.")
         provider = call.uuid("provider")
         key = call.read(UpsertUserAIProviderKeyRequest).api_key or ""
@@ -86,7 +88,7 @@ class UserKeyRoutes:
         sealed = self._vault.seal(key, own_key_subject(user, provider))
         await self._providers.bring_key(user, provider, sealed)
         own = await self._catalogue.own(user)
-        return json_response(200, presenters.own_key(found, own, byok=True))
+        return json_response(200, presenters.own_key(found, own, allow_user_keys=True))
 
     async def remove(self, call: Call) -> HttpResponse:
         user = await target_user(self._people, call)

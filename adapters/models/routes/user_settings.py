@@ -17,17 +17,22 @@ from adapters.models.routes.checks import (
     override_json,
     own_override_json,
 )
-from adapters.models.routes.settings import CONFIG, PROMPT_BODY_BYTES_MAX, Feature, plain
+from adapters.models.routes.settings import (
+    CONFIG,
+    PROMPT_BODY_BYTES_MAX,
+    DaemonFeatures,
+    prompt_text,
+)
 from adapters.models.store.settings import SettingStore
 
 
 class UserSettingRoutes:
     def __init__(
-        self, catalogue: Catalogue, settings: SettingStore, feature: Feature | None = None
+        self, catalogue: Catalogue, settings: SettingStore, feature: DaemonFeatures | None = None
     ) -> None:
         self._catalogue = catalogue
         self._settings = settings
-        self._feature = feature or Feature()
+        self._feature = feature or DaemonFeatures()
 
     def endpoints(self) -> Sequence[Endpoint]:
         return (*self._of_models(), *self._of_words(), *self._of_summaries())
@@ -136,8 +141,10 @@ class UserSettingRoutes:
         mode, id = asked.mode or "", model_id_of(asked.model_config_id)
         _check_mode(context, mode, id)
         own = await self._catalogue.own(call.user.id)
-        byok = self._catalogue.byok
-        effort = checked_effort(snapshot, id, asked.reasoning_effort, own=own, byok=byok)
+        allow_user_keys = self._catalogue.allow_user_keys
+        effort = checked_effort(
+            snapshot, id, asked.reasoning_effort, own=own, allow_user_keys=allow_user_keys
+        )
         stored = names.own_override_text(mode, id, effort)
         await self._settings.put_own(call.user.id, names.override_name(context), stored)
         return no_content()
@@ -172,7 +179,7 @@ class UserSettingRoutes:
         return json_response(200, wire.UserPrompt(own.prompt))
 
     async def put_prompt(self, call: Call) -> HttpResponse:
-        prompt = plain(call.read(wire.UpdateUserPrompt).custom_prompt, "custom_prompt")
+        prompt = prompt_text(call.read(wire.UpdateUserPrompt).custom_prompt, "custom_prompt")
         await self._settings.put_own(call.user.id, names.OWN_PROMPT, prompt)
         return json_response(200, wire.UserPrompt(prompt))
 

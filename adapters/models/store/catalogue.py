@@ -85,7 +85,7 @@ class StoredCatalogue:
 
 
 @dataclass(frozen=True, slots=True)
-class StoredOwn:
+class StoredUserCatalogue:
     """The settings of a user, and their sealed keys by provider."""
 
     settings: Mapping[str, Any] = field(default_factory=dict)
@@ -137,12 +137,12 @@ class CatalogueReader:
             settings_of(settings),
         )
 
-    async def own(self, user: UserId) -> StoredOwn:
+    async def own(self, user: UserId) -> StoredUserCatalogue:
         async with self._pool.connection() as connection:
             settings, keys = await connection.read(
                 [(SQL["own_settings"], {"user": user}), (SQL["own_keys"], {"user": user})]
             )
-        return StoredOwn(settings_of(settings), dict(keys))
+        return StoredUserCatalogue(settings_of(settings), dict(keys))
 
     async def remember_offered(self, offered: Sequence[tuple[ModelConfigId, UUID, str]]) -> None:
         """Store models of the environment: their ids, providers and labels.

@@ -148,13 +148,13 @@ class ModelConfigStore:
     """The writer of models.
 
     There is one default at most, and always one if there is a model, unless the environment offers
-    one (`offers`).
+    one (`offers_model`).
     """
 
-    def __init__(self, pool: Pool, *, tell: Tell, offers: bool) -> None:
+    def __init__(self, pool: Pool, *, tell: Tell, offers_model: bool) -> None:
         self._pool = pool
         self._tell = tell
-        self._offers = offers
+        self._offers_model = offers_model
 
     async def add(self, model: StoredModel) -> None:
         """Add a model; the first one becomes the default in any case."""
@@ -199,7 +199,7 @@ class ModelConfigStore:
         return [_unset(id), *self._promotion(id)]
 
     def _promotion(self, unset: UUID) -> list[Statement]:
-        return [] if self._offers else [(SQL["promote_model"], {"unset": unset})]
+        return [] if self._offers_model else [(SQL["promote_model"], {"unset": unset})]
 
 
 def _unset(id: ModelConfigId | None) -> Statement:

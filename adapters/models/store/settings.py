@@ -62,7 +62,7 @@ class SkillTaken:
 class TooManySkills:
     """The limit to the number of a user's skills."""
 
-    most: int = SKILLS_MAX
+    skills_max: int = SKILLS_MAX
 
 
 class SkillStore:

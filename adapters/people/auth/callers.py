@@ -218,7 +218,7 @@ class Callers:
 
     def forget(self, user: UserId) -> None:
         """Forget what is remembered of a user: their tokens or their rights have changed."""
-        self._known.drop_those(lambda known: known.user.id == user)
+        self._known.drop_matching(lambda known: known.user.id == user)
 
     def forget_all(self) -> None:
         """Forget all tokens: something may have changed of any user."""

@@ -25,7 +25,7 @@ from adapters.people.auth.signing import Signing
 from adapters.people.store.deployment import (
     LINK_SECONDS,
     Deployment,
-    FoundedDeployment,
+    FirstAdminSetup,
     Invitations,
     ensure_first_admin,
     read_deployment,
@@ -48,13 +48,13 @@ class Auth:
     deployment: Deployment
     callers: Callers
     users: Users
-    known: CachedUsers
+    cached_users: CachedUsers
     tokens: Tokens
     invitations: Invitations
     passwords: Passwords
     throttle: LoginThrottle
     signing: Signing
-    usage: TokenUseNotes
+    token_use: TokenUseNotes
     streams: OpenStreams
     bus: Bus
 
@@ -66,11 +66,11 @@ class Auth:
         match news:
             case PersonChanged():
                 self.callers.forget(news.user)
-                self.known.forget(news.user)
+                self.cached_users.forget(news.user)
                 self.streams.doubt(news.user)
             case HintsLost():
                 self.callers.forget_all()
-                self.known.forget_all()
+                self.cached_users.forget_all()
                 self.streams.doubt_all()
             case _:
                 pass  # of chats and models
@@ -91,7 +91,7 @@ async def open_auth(
 ) -> AsyncIterator[Auth]:
     """Run the parts as long as the block runs.
 
-    The first admin exists then. A link for them is printed, unless another process `invites`.
+    The first admin exists then. If they need a link and this process `invites`, it is printed.
     `processes` is the number of processes behind this address, ours included.
     """
     throttle = LoginThrottle(processes=processes)
@@ -105,13 +105,13 @@ async def open_auth(
             auth.changed(founded.admin.id)  # their configured token may have
             if founded.code is not None:
                 print_invitation(founded, f"{access_url}{LINK_PATH}/{founded.code}")
-            children.start(Child(name="usage", body=auth.usage.run, restart=Restart()))
+            children.start(Child(name="usage", body=auth.token_use.run, restart=Restart()))
             children.start(Child(name="open streams", body=auth.streams.run, restart=Restart()))
             try:
                 yield auth
             finally:
                 with trio.move_on_after(LAST_SECONDS, shield=True):
-                    await auth.usage.write()
+                    await auth.token_use.write()
 
 
 def _auth(
@@ -133,19 +133,19 @@ def _auth(
         deployment=names,
         callers=callers,
         users=users,
-        known=known,
+        cached_users=known,
         tokens=tokens,
         invitations=Invitations(pool),
         passwords=Passwords(hasher),
         throttle=throttle,
         signing=signing,
-        usage=usage,
+        token_use=usage,
         streams=OpenStreams(callers),
         bus=bus,
     )
 
 
-def print_invitation(founded: FoundedDeployment, link: str) -> None:
+def print_invitation(founded: FirstAdminSetup, link: str) -> None:
     """Print the link of the first admin, whom nothing else could tell it. A program that reads the
     log gets one entry and nothing between."""
     hours, name = int(LINK_SECONDS // 3600), founded.admin.username

@@ -109,12 +109,12 @@ async def user_of_path(auth: Auth, call: Call) -> User:
 
 async def _named(auth: Auth, call: Call, said: str) -> User | None:
     if said == ME:
-        return await auth.known.by_id(call.user.id)
+        return await auth.cached_users.by_id(call.user.id)
     try:
-        found = await auth.known.by_id(UserId(UUID(said)))
+        found = await auth.cached_users.by_id(UserId(UUID(said)))
     except ValueError:
         found = None
-    return found or await auth.known.by_name(said)  # a name may look like an id
+    return found or await auth.cached_users.by_name(said)  # a name may look like an id
 
 
 def changed_user(outcome: User | UserRefusal) -> User:

@@ -234,7 +234,7 @@ class Credentials:
         if user.id == call.user.id:
             await self._refuse_another(call, user, new.old_password or "")
         hashed = await self._auth.passwords.hashed(new.password)
-        await self._auth.users.set_password(user.id, hashed, but=call.user.token)
+        await self._auth.users.set_password(user.id, hashed, keep_token=call.user.token)
         self._auth.changed(user.id)
         return no_content()
 

@@ -87,7 +87,7 @@ class LoginRequest(Struct, frozen=True):
     email: str | None = None
 
 
-class LoggedIn(Struct, frozen=True):
+class LoginAnswer(Struct, frozen=True):
     session_token: str
     csrf_token: str  # for X-CSRF-TOKEN, where the request carries only the cookie
 
@@ -106,7 +106,7 @@ class LoginMethods(Struct, frozen=True):
     oidc: Method = Method(False)
 
 
-class TicketWanted(Struct, frozen=True):
+class TicketRequest(Struct, frozen=True):
     path: str  # of the stream, without its query
 
 

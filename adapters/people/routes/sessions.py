@@ -11,12 +11,12 @@ from adapters.people.auth.signing import TICKET_SECONDS, ended_cookies, session_
 from adapters.people.auth.wiring import Auth
 from adapters.people.routes.checks import BODY_BYTES_MAX, USERS
 from adapters.people.routes.schemas import (
-    LoggedIn,
+    LoginAnswer,
     LoginMethods,
     LoginRequest,
     MessageAnswer,
     Ticket,
-    TicketWanted,
+    TicketRequest,
 )
 from adapters.people.store.tokens import ID_CHARACTERS
 from adapters.people.store.users import User, UserStatus
@@ -45,7 +45,7 @@ class SessionRoutes:
                 body=LoginRequest,
                 body_bytes_max=BODY_BYTES_MAX,
                 rate_per_minute=LOGINS_PER_MINUTE,
-                answers={201: LoggedIn},
+                answers={201: LoginAnswer},
                 refusals=(401, 415),
                 sets_cookies=True,
             ),
@@ -83,7 +83,7 @@ class SessionRoutes:
                 summary=f"For one stream, opened within {TICKET_SECONDS} s with ?ticket=…",
                 tag="sessions",
                 scope=READ_CHATS,
-                body=TicketWanted,
+                body=TicketRequest,
                 body_bytes_max=BODY_BYTES_MAX,
                 answers={201: Ticket},
             ),
@@ -119,7 +119,7 @@ class SessionRoutes:
         return json_response(200, LoginMethods())
 
     async def ticket(self, call: Call) -> HttpResponse:
-        path = call.read(TicketWanted).path
+        path = call.read(TicketRequest).path
         if not path.startswith("/api/") or "?" in path or len(path) > PATH_CHARACTERS_MAX:
             detail = "must be the path of a stream: /api/…, without a query"
             raise HttpError(400, "Validation failed.", validations=(Validation("path", detail),))
@@ -158,7 +158,7 @@ async def begin_session(auth: Auth, call: Call, user: User) -> HttpResponse:
     """Begin a session of this user in the browser that sent the request."""
     token = await auth.tokens.add_session(user.id)
     await auth.tokens.note_use([token[:ID_CHARACTERS]])
-    auth.known.forget(user.id)  # their last visit has changed
+    auth.cached_users.forget(user.id)  # their last visit has changed
     csrf = auth.signing.csrf_of(token[:ID_CHARACTERS])
     cookies = session_cookies(token, csrf, origin=call.origin)
-    return json_response(201, LoggedIn(token, csrf), headers=cookies)
+    return json_response(201, LoginAnswer(token, csrf), headers=cookies)

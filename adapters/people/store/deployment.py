@@ -40,8 +40,11 @@ class FirstAdmin(User, frozen=True):
 
 
 @dataclass(frozen=True, slots=True)
-class FoundedDeployment:
-    """The first admin, whether they are new, and the code of a link if there is no other way in."""
+class FirstAdminSetup:
+    """The first admin, as a start finds or makes them.
+
+    `code` is that of a new one-time link, or None if the admin can log in without one.
+    """
 
     admin: User
     is_new: bool
@@ -57,12 +60,13 @@ async def read_deployment(pool: Pool) -> Deployment:
 
 async def ensure_first_admin(
     pool: Pool, configured_token: str | None, *, local_token: str, invites: bool = True
-) -> FoundedDeployment:
+) -> FirstAdminSetup:
     """Make sure that there is an admin who can log in. Every start does so, one at a time.
 
     The admin owns the configured token and the local one that commands on this machine show; there
     are no others of their kind. An admin with neither a configured token nor a password gets a
-    link, at each start until one was used. Of several processes one `invites`.
+    link, at each start until one was used. `invites`: this process makes it, which of several
+    processes one does.
     """
     async with pool.connection() as connection, connection.transaction() as tx:
         [[(first,)]] = await tx.run([(SQL["lock_deployment"], ())])
@@ -72,10 +76,10 @@ async def ensure_first_admin(
             admin = await _add(tx)
         await _configure(tx, admin.id, {CONFIGURED_NAME: configured_token, LOCAL_NAME: local_token})
         if can_log_in or configured_token is not None or not invites:
-            return FoundedDeployment(admin, is_new, None)
+            return FirstAdminSetup(admin, is_new, None)
         code = new_secret()
         await tx.run(_adding(admin.id, code))
-        return FoundedDeployment(admin, is_new, code)
+        return FirstAdminSetup(admin, is_new, code)
 
 
 async def _first_admin(tx: Transaction, first: UserId | None) -> tuple[User | None, bool]:

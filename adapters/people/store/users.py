@@ -159,9 +159,9 @@ class Users:
         profile = {"id": user, "username": username, "name": name, "avatar_url": avatar_url}
         return await self._write_name((SQL["set_profile"], profile))
 
-    async def set_password(self, user: UserId, password_hash: str, *, but: str) -> None:
-        """Set a password. All sessions of the user end, except the one with the token `but`."""
-        setting = {"id": user, "password_hash": password_hash, "but": but}
+    async def set_password(self, user: UserId, password_hash: str, *, keep_token: str) -> None:
+        """Set a password. All sessions of the user end, except that of the token `keep_token`."""
+        setting = {"id": user, "password_hash": password_hash, "but": keep_token}
         await self._write((SQL["set_password"], setting))
 
     async def renew_hash(self, user: UserId, *, was: str, now: str) -> None:
@@ -234,7 +234,7 @@ class CachedUsers:
     async def by_ids(self, ids: Collection[UserId]) -> dict[UserId, User]:
         """Return those of these users that exist or have existed. Those that are not kept are read
         in one statement."""
-        found = {id: user for id in ids if (user := self._by_id.at_hand(id)) is not None}
+        found = {id: user for id in ids if (user := self._by_id.find_kept(id)) is not None}
         missing = [id for id in ids if id not in found]
         if missing:
             before = self._by_id.dropped_count
@@ -252,7 +252,7 @@ class CachedUsers:
     def forget(self, id: UserId) -> None:
         """Drop what is kept of a user, who has changed."""
         self._by_id.drop(id)
-        self._by_name.drop_those(lambda user: user.id == id)
+        self._by_name.drop_matching(lambda user: user.id == id)
 
     def forget_all(self) -> None:
         """Drop what is kept of all users."""

@@ -152,10 +152,10 @@ def to_json(parts: tuple[Part, ...]) -> bytes:
     try:
         return escaped(_encoder.encode([_stored(part) for part in parts]))
     except UnicodeEncodeError:
-        return escaped(_encoder.encode([_stored(whole(part)) for part in parts]))
+        return escaped(_encoder.encode([_stored(with_valid_text(part)) for part in parts]))
 
 
-def whole(record: T) -> T:
+def with_valid_text(record: T) -> T:
     """Return a dataclass with U+FFFD for each half of a character in its texts, which UTF-8 cannot
     write."""
     texts = ((f.name, getattr(record, f.name)) for f in fields(record))  # type: ignore[arg-type]
@@ -218,12 +218,12 @@ def unescaped(json: bytes) -> bytes:
     return json
 
 
-def kept_id(id: str) -> str:
+def storable_id(id: str) -> str:
     """Return an id of a provider as a text of PostgreSQL, which cannot hold U+0000."""
     return id.encode("unicode_escape").decode()
 
 
-def kept_text(text: str) -> str:
+def storable_text(text: str) -> str:
     """Return a text for people as a text of PostgreSQL: what cannot be kept is replaced."""
     mended = text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
     return mended.replace("\0", "\ufffd")

@@ -188,8 +188,8 @@ def chat_of(row: ChatRow) -> Chat:
         status=row.status,
         archived=row.archived,
         holder=holder,
-        last_error=None if row.last_error is None else record(row.last_error, ChatError),
-        retry_state=None if row.retry_state is None else record(row.retry_state, RetryState),
+        last_error=None if row.last_error is None else decode_column(row.last_error, ChatError),
+        retry_state=None if row.retry_state is None else decode_column(row.retry_state, RetryState),
         requires_action_deadline_at=row.requires_action_deadline_at,
         compaction_requested_at=row.compaction_requested_at,
         snapshot_version=row.snapshot_version,
@@ -232,12 +232,12 @@ def moved_of(row: HeldRow) -> ChatMoved:
 
 def approvals_of(raw: bytes) -> tuple[Approval, ...]:
     """Return the calls of a chat that need consent."""
-    return () if raw == _NONE else record(raw, tuple[Approval, ...])
+    return () if raw == _NONE else decode_column(raw, tuple[Approval, ...])
 
 
 def dynamic_tools_of(raw: bytes) -> tuple[DynamicTool, ...]:
     """Return the tools that the client of a chat executes."""
-    return record(raw, tuple[DynamicTool, ...])
+    return decode_column(raw, tuple[DynamicTool, ...])
 
 
 def queued_of(row: QueuedRow) -> QueuedMessage:
@@ -318,6 +318,6 @@ def message_of(row: MessageRow) -> Message:
     return Message(row.id, row.revision, row.created_at.astimezone(UTC), row.deleted, body)
 
 
-def record(raw: bytes, type: type[T]) -> T:
+def decode_column(raw: bytes, type: type[T]) -> T:
     """Read a JSON column."""
     return msgspec.json.decode(unescaped(raw), type=type)

@@ -13,38 +13,50 @@ _NEWEST = MessageId(2**63 - 1)
 
 
 def now() -> Statement:
+    """Return the statement that reads the clock of the database."""
     return SQL["now"], ()
 
 
 def lock_chat(chat: ChatId, *, lease_seconds: float) -> Statement:
+    """Return the statement that locks a chat, gives it a new snapshot and reads it."""
     return SQL["lock_chat"], {"chat": chat, "lease_seconds": lease_seconds}
 
 
 def lock_children(root: ChatId, *, lease_seconds: float) -> Statement:
+    """Return the statement that locks the children of a root and gives each a new snapshot."""
     return SQL["lock_children"], {"root": root, "lease_seconds": lease_seconds}
 
 
 def queue(chat: ChatId) -> Statement:
+    """Return the statement that reads the queue of a chat."""
     return SQL["queue"], {"chat": chat}
 
 
 def tail(chat: ChatId, *, before: MessageId | None = None) -> Statement:
+    """Return the statement that reads the end of a history, or of its part before a message."""
     return SQL["tail"], {"chat": chat, "before": _NEWEST if before is None else before}
 
 
 def suffix(chat: ChatId, message: MessageId) -> Statement:
+    """Return the statement that reads what an edit of this message replaces."""
     return SQL["suffix"], {"chat": chat, "message": message}
 
 
 def files(chat: ChatId, wanted: Set[FileId]) -> Statement:
+    """Return the statement that reads which of these files the chat links or could link."""
     return SQL["files"], {"chat": chat, "wanted": sorted(wanted)}
 
 
-def parent(chat: ChatId) -> Statement:
+def lock_parent(chat: ChatId) -> Statement:
+    """Return the statement that reads whether this chat may get a child, and locks that fact."""
     return SQL["lock_parent"], {"parent": chat}
 
 
-def inserted(change: Change) -> Statement:
+def inserted_rows(change: Change) -> Statement:
+    """Return the statement that reads the ids of what the write of `change` has inserted.
+
+    It is asked when the write stands and its answer was lost.
+    """
     return SQL["inserted"], _written(change)
 
 

@@ -17,7 +17,13 @@ from actors.law.change import Change
 from actors.law.chat import Approval, ApprovalDecision, Body, QueuedMessage
 from actors.law.ids import ChatId
 from actors.law.requests import NewChat
-from adapters.postgres.codec.parts import escaped, kept_id, kept_text, to_json, whole
+from adapters.postgres.codec.parts import (
+    escaped,
+    storable_id,
+    storable_text,
+    to_json,
+    with_valid_text,
+)
 from adapters.postgres.driver.values import Json, Statement
 from adapters.postgres.queries import SQL
 
@@ -144,6 +150,8 @@ class Write:
 
 
 def write(change: Change, *, held: int, by_holder: bool) -> Write:
+    """Encode a change. `held` is the snapshot that the stored chat must be at for it to be written,
+    `by_holder` whether the process that holds the chat writes it."""
     changed = _Changed(
         held=held, by_holder=by_holder, touched=change.touched, **_law_columns(change)
     )
@@ -175,6 +183,7 @@ def write_together(writes: Sequence[Write]) -> Statement:
 
 
 def insert_chat(new: NewChat, change: Change) -> Statement:
+    """Return the statement that inserts a chat, with the messages that it is created with."""
     assert not change.queue, "a chat is born without a queue"
     created = _Created(
         owner_id=new.owner_id,
@@ -262,16 +271,16 @@ def _queued(row: QueuedMessage) -> _Queued:
 def _decided(one: ApprovalDecision, root: ChatId) -> _Decided:
     return _Decided(
         root,
-        kept_id(one.tool_call_id),
-        kept_text(one.tool),
+        storable_id(one.tool_call_id),
+        storable_text(one.tool),
         one.verdict.value,
         one.by,
-        kept_text(one.words),
+        storable_text(one.words),
     )
 
 
 def _escaped_all(approvals: Sequence[Approval]) -> msgspec.Raw:
-    return msgspec.Raw(escaped(_encode([whole(approval) for approval in approvals])))
+    return msgspec.Raw(escaped(_encode([with_valid_text(approval) for approval in approvals])))
 
 
 def _escaped(record: object | None) -> msgspec.Raw | None:
@@ -280,4 +289,4 @@ def _escaped(record: object | None) -> msgspec.Raw | None:
     try:
         return msgspec.Raw(escaped(_encode(record)))
     except UnicodeEncodeError:
-        return msgspec.Raw(escaped(_encode(whole(record))))
+        return msgspec.Raw(escaped(_encode(with_valid_text(record))))

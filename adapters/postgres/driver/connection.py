@@ -50,40 +50,40 @@ _ROLLBACK: Statement = ("ROLLBACK", ())
 class DatabaseConnection:
     """A connection, usable or closed and never in between. One task uses it at a time."""
 
-    def __init__(self, link: LibpqConnection, conninfo: str, era: str) -> None:
-        self._link = link
+    def __init__(self, libpq: LibpqConnection, conninfo: str, era: str) -> None:
+        self._libpq = libpq
         self._conninfo = conninfo
         self._era = era
 
     @classmethod
     async def open(cls, conninfo: str, *, timeouts: Timeouts = limits.DEFAULT) -> Self:
-        link = await LibpqConnection.open(conninfo, timeouts)
+        libpq = await LibpqConnection.open(conninfo, timeouts)
         opened = None
         try:
-            opened = cls(link, conninfo, await era_of(link))
+            opened = cls(libpq, conninfo, await era_of(libpq))
             return opened
         finally:
             if opened is None:
-                link.close()
+                libpq.close()
 
     def close(self) -> None:
-        self._link.close()
+        self._libpq.close()
 
     @property
     def closed(self) -> bool:
-        return self._link.closed
+        return self._libpq.closed
 
     @property
     def backend(self) -> int:
         """The server's process for this connection."""
-        return self._link.backend
+        return self._libpq.backend
 
     def is_alive(self) -> bool:
         """Return whether an idle connection is still open, as far as can be told without a trip."""
-        return self._link.is_alive()
+        return self._libpq.is_alive()
 
     def __repr__(self) -> str:
-        return f"{self._link}"
+        return f"{self._libpq}"
 
     async def execute(self, sql: str, parameters: Parameters = ()) -> list[Row]:
         """Run one statement, and return its rows."""
@@ -96,11 +96,11 @@ class DatabaseConnection:
         """Run all statements in one trip and one transaction, and return the rows of each.
         `seconds` is for all together, in place of what the timeouts say."""
         try:
-            return await self._link.exchange(
+            return await self._libpq.exchange(
                 statements, self._seconds if seconds is None else seconds
             )
         finally:
-            if self._link.in_transaction:
+            if self._libpq.in_transaction:
                 with trio.move_on_after(ROLLBACK_SECONDS, shield=True):
                     await self._rollback()
 
@@ -119,9 +119,9 @@ class DatabaseConnection:
     async def script(self, sql: str, *, seconds: float | None = None) -> None:
         """Run several statements in one text without parameters: schema and migrations."""
         try:
-            await self._link.script(sql, self._seconds if seconds is None else seconds)
+            await self._libpq.script(sql, self._seconds if seconds is None else seconds)
         finally:
-            if self._link.in_transaction:
+            if self._libpq.in_transaction:
                 with trio.move_on_after(ROLLBACK_SECONDS, shield=True):
                     await self._rollback()
 
@@ -129,44 +129,44 @@ class DatabaseConnection:
     async def transaction(self, begin: str = READ_COMMITTED) -> AsyncIterator["Transaction"]:
         """Run a block in a transaction: committed at its end, rolled back if an exception leaves
         it."""
-        assert not self._link.in_transaction, f"{self}: a transaction inside a transaction"
-        tx = Transaction(self._link, self._conninfo, self._era, begin)
+        assert not self._libpq.in_transaction, f"{self}: a transaction inside a transaction"
+        tx = Transaction(self._libpq, self._conninfo, self._era, begin)
         try:
             yield tx
             await tx.commit()
         finally:
-            if self._link.in_transaction:
+            if self._libpq.in_transaction:
                 with trio.move_on_after(ROLLBACK_SECONDS, shield=True):
                     await self._rollback()
 
     async def settle(self, lost: LostCommit) -> bool:
         """Return whether `lost` (of OutcomeUnknown) was committed. If it still runs, end it."""
-        return await committed(self._link, lost)
+        return await committed(self._libpq, lost)
 
     async def hear(self) -> list[tuple[str, str]]:
         """Wait for notifications: (channel, payload) of each."""
-        return await self._link.hear()
+        return await self._libpq.hear()
 
     @property
     def _seconds(self) -> float:
-        return self._link.timeouts.exchange_seconds
+        return self._libpq.timeouts.exchange_seconds
 
     async def _rollback(self) -> None:
         try:
-            await self._link.exchange([_ROLLBACK], ROLLBACK_SECONDS)
+            await self._libpq.exchange([_ROLLBACK], ROLLBACK_SECONDS)
         except DatabaseFault:
             pass
         finally:
-            if self._link.in_transaction:
-                self._link.close()
+            if self._libpq.in_transaction:
+                self._libpq.close()
 
 
 class Transaction:
     """The transaction inside `connection.transaction()`."""
 
-    def __init__(self, link: LibpqConnection, conninfo: str, era: str, begin: str) -> None:
+    def __init__(self, libpq: LibpqConnection, conninfo: str, era: str, begin: str) -> None:
         self.xid: int | None = None  # None: not known, or nothing written so far
-        self._link = link
+        self._libpq = libpq
         self._conninfo = conninfo
         self._era = era
         self._begin = begin
@@ -184,7 +184,7 @@ class Transaction:
         asking = ask_xid and self.xid is None
         opening = self._opening()
         batch = [*opening, *statements, _ASK_XID] if asking else [*opening, *statements]
-        answers = await self._link.exchange(batch, self._link.timeouts.exchange_seconds)
+        answers = await self._libpq.exchange(batch, self._libpq.timeouts.exchange_seconds)
         if asking:
             [(self.xid,)] = answers.pop()
         return answers[len(opening) :]
@@ -217,22 +217,24 @@ class Transaction:
     async def _commit(self, batch: Sequence[Statement]) -> list[list[Row]] | None:
         """Send COMMIT. There is no way back from here, so it is not cancelled before the outcome is
         known."""
-        link = self._link
-        assert not link.in_failed_transaction, (
-            f"{link}: a statement failed, and COMMIT was asked for"
+        libpq = self._libpq
+        assert not libpq.in_failed_transaction, (
+            f"{libpq}: a statement failed, and COMMIT was asked for"
         )
-        seconds = link.timeouts.exchange_seconds if len(batch) > 1 else link.timeouts.commit_seconds
+        seconds = (
+            libpq.timeouts.exchange_seconds if len(batch) > 1 else libpq.timeouts.commit_seconds
+        )
         try:
             with trio.move_on_after(seconds + 2 * CANCEL_SECONDS, shield=True):
-                return (await link.exchange(batch, seconds))[:-1]
+                return (await libpq.exchange(batch, seconds))[:-1]
         except DatabaseFault as fault:
-            if link.in_transaction or self.xid is None:
+            if libpq.in_transaction or self.xid is None:
                 raise  # the server still waits for a COMMIT, or there is nothing to commit
-            broken, lost = fault, LostCommit(self.xid, link.backend, self._era)
+            broken, lost = fault, LostCommit(self.xid, libpq.backend, self._era)
         except DataError as unreadable:
             if unreadable.sqlstate is not None:
                 raise
             return None  # the server has answered everything; only we cannot read the rows
-        if await settle(self._conninfo, link.timeouts, lost):
+        if await settle(self._conninfo, libpq.timeouts, lost):
             return None
         raise DatabaseGone(f"{broken}; transaction {lost.xid} was not committed") from broken

@@ -4,12 +4,12 @@ The statements of an exchange leave in one pipeline that ends with one Sync. Wit
 one transaction: if one fails, those behind it are skipped and those before it rolled back. A
 statement is prepared when it is first sent, in the same pipeline, so preparing costs no trip.
 
-After an exchange, however it ended, a link is in one of two states and no third: closed, or usable
+After an exchange, however it ended, the connection is in one of two states: closed, or usable
 (nothing on the wire, no statement running on the server). An exchange that is cancelled or runs
 past its limit stops the statement on the server and reads the rest of its answer; if that does not
-work within CANCEL_SECONDS, the link is closed.
+work within CANCEL_SECONDS, the connection is closed.
 
-A link has one user at a time. A second one is a bug.
+A connection has one user at a time. A second one is a bug.
 """
 
 from collections import OrderedDict
@@ -39,12 +39,12 @@ from adapters.postgres.driver.timeouts import Timeouts
 from adapters.postgres.driver.values import ADAPTERS, Parameters, Row, Statement, parse, verbatim
 from adapters.settings.names import look_up
 
-# How long a cancelled exchange may take to stop its statement; then the link is closed.
+# How long a cancelled exchange may take to stop its statement; then the connection is closed.
 CANCEL_SECONDS = 5.0
 # How often, within that time, the server is asked again: a request that finds it between two
 # statements of a pipeline stops neither.
 CANCEL_AGAIN_SECONDS = 0.5
-# Prepared statements of one link; beyond, the least recently used one is closed on the server.
+# Prepared statements of a connection; beyond, the least recently used is closed on the server.
 PREPARED_MAX = 300
 
 _BAD, _BINARY = ConnStatus.BAD, Format.BINARY
@@ -126,7 +126,7 @@ class LibpqConnection:
     # talking
 
     async def exchange(self, statements: Sequence[Statement], seconds: float) -> list[list[Row]]:
-        """The rows of each statement, or the fault of the first one that failed."""
+        """Return the rows of each statement, or raise the fault of the first one that failed."""
         encoded = [self._encode(sql, parameters) for sql, parameters in statements]
         self._begin()
         try:
@@ -140,8 +140,8 @@ class LibpqConnection:
         raise self._too_slow(seconds)
 
     async def script(self, sql: str, seconds: float) -> None:
-        """Several statements in one text, without parameters or rows; one transaction, unless the
-        text has its own."""
+        """Run several statements in one text, without parameters or rows. They are one transaction,
+        unless the text has its own."""
         self._begin()
         try:
             with trio.move_on_after(seconds):

@@ -22,9 +22,9 @@ from adapters.postgres.queries import SQL
 AGAIN_SECONDS = 0.1
 
 
-async def era_of(link: LibpqConnection) -> str:
+async def era_of(libpq: LibpqConnection) -> str:
     """Return which life of which server this is."""
-    [[(era,)]] = await link.exchange([(SQL["ask_era"], ())], link.timeouts.connect_seconds)
+    [[(era,)]] = await libpq.exchange([(SQL["ask_era"], ())], libpq.timeouts.connect_seconds)
     assert isinstance(era, str)
     return era
 
@@ -37,11 +37,11 @@ async def settle(conninfo: str, timeouts: Timeouts, lost: LostCommit) -> bool:
     with trio.move_on_after(timeouts.settle_seconds, shield=True):
         while True:
             try:
-                link = await LibpqConnection.open(conninfo, timeouts)
+                libpq = await LibpqConnection.open(conninfo, timeouts)
                 try:
-                    return await committed(link, lost)
+                    return await committed(libpq, lost)
                 finally:
-                    link.close()
+                    libpq.close()
             except OutcomeUnknown:
                 raise
             except DatabaseFault:
@@ -53,18 +53,18 @@ async def settle(conninfo: str, timeouts: Timeouts, lost: LostCommit) -> bool:
     )
 
 
-async def committed(link: LibpqConnection, lost: LostCommit) -> bool:
-    """Ask over `link`, which is not the connection that was lost."""
+async def committed(libpq: LibpqConnection, lost: LostCommit) -> bool:
+    """Return whether `lost` was committed, asking over `libpq`, which is another connection."""
     look_around = [(SQL["look_around"], ())]
     ask_outcome = [(SQL["ask_outcome"], {"xid": lost.xid})]
     end_backend = [(SQL["end_backend"], {"xid": lost.xid, "backend": lost.backend})]
-    seconds = link.timeouts.exchange_seconds
+    seconds = libpq.timeouts.exchange_seconds
     while True:
-        [[(standby, era, next_xid)]] = await link.exchange(look_around, seconds)
+        [[(standby, era, next_xid)]] = await libpq.exchange(look_around, seconds)
         if standby:
-            raise DatabaseGone(f"{link}: a standby, which may lag behind")
+            raise DatabaseGone(f"{libpq}: a standby, which may lag behind")
         try:
-            [[(status,)]] = await link.exchange(ask_outcome, seconds)
+            [[(status,)]] = await libpq.exchange(ask_outcome, seconds)
         except InvalidParameterValue:
             return False  # an id in the future: forgotten in a crash, and not yet given out again
         if era != lost.era:
@@ -73,7 +73,7 @@ async def committed(link: LibpqConnection, lost: LostCommit) -> bool:
             raise OutcomeUnknown(f"{lost}: too long ago for the server to remember", lost)
         if status != "in progress":
             return bool(status == "committed")
-        await link.exchange(end_backend, seconds)
+        await libpq.exchange(end_backend, seconds)
         await trio.sleep(AGAIN_SECONDS)
 
 

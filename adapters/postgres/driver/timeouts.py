@@ -37,7 +37,7 @@ DEFAULT = Timeouts()
 
 
 def parameters(conninfo: str, timeouts: Timeouts) -> dict[str, Any]:
-    """`conninfo` with our defaults under it: what it says itself stands."""
+    """Return the parameters of `conninfo`, with our defaults for those that it does not set."""
     given = conninfo_to_dict(conninfo)
     settings = {
         "statement_timeout": timeouts.statement_seconds,

@@ -13,7 +13,7 @@ stops with its last, whatever ends them.
     refusals   what stops a start, in words that help
 """
 
-from adapters.postgres.embedded.cluster import Cluster, join, tend, use, using
+from adapters.postgres.embedded.cluster import Cluster, join, replace_keepers, use, using
 from adapters.postgres.embedded.options import ClusterOptions
 
-__all__ = ["Cluster", "ClusterOptions", "join", "tend", "use", "using"]
+__all__ = ["Cluster", "ClusterOptions", "join", "replace_keepers", "use", "using"]

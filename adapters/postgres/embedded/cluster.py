@@ -40,12 +40,12 @@ class Cluster:
         self.left = False
         self._users = users
 
-    def attended(self) -> bool:
+    def has_keeper(self) -> bool:
         """Return whether there is a keeper. Without one, nothing would start or stop the server."""
         return not locks.is_free(self.wanted.keeper)
 
-    def attend(self, patience: Patience = patient) -> None:
-        """Put a keeper over the server again, and wait until the server is ready."""
+    def restore_keeper(self, patience: Patience = patient) -> None:
+        """Start a keeper if there is none, and wait until the server is ready."""
         with _alone(self.wanted, patience):
             if not self.left:
                 _run(self.wanted, patience)
@@ -56,7 +56,7 @@ class Cluster:
         os.close(self._users)
         seen = 0
         for _ in locks.naps(LEAVE_SECONDS_MAX, patience=patient):
-            if not self.attended():
+            if not self.has_keeper():
                 if keeper.read_status(str(self.wanted.data)) is None:
                     return
                 with _alone(self.wanted, patient):
@@ -105,16 +105,16 @@ def join(wanted: ClusterOptions, patience: Patience = patient) -> Cluster:
     return Cluster(wanted, users)
 
 
-async def tend(cluster: Cluster) -> None:
+async def replace_keepers(cluster: Cluster) -> None:
     """Replace a killed keeper for as long as we use the server."""
     nap = TEND_SECONDS
     while not cluster.left:
         await trio.sleep(nap)
         nap = TEND_SECONDS
         try:
-            if await read(STARTING, cluster.attended):
+            if await read(STARTING, cluster.has_keeper):
                 continue
-            attend = partial(cluster.attend, check_wanted)
+            attend = partial(cluster.restore_keeper, check_wanted)
             await write(STARTING, attend, grace_seconds=LOCK_SECONDS_MAX)
             emit("database.attended", "warning", home=str(cluster.wanted.home))
         except (CannotStart, OSError) as refusal:

@@ -24,7 +24,7 @@ def patient() -> None:
 
 
 def naps(seconds: float, *, patience: Patience) -> Iterator[None]:
-    """Yield turn after turn, a nap apart, until the seconds are over."""
+    """Yield again and again, with a short wait between, until the seconds are over."""
     never = threading.Event()
     for _ in range(int(seconds / NAP_SECONDS)):
         yield

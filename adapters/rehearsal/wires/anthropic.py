@@ -121,23 +121,23 @@ def _last_said(messages: list[_Message]) -> tuple[str, int]:
     return "", rounds
 
 
-def stream(said: ScriptedAnswer) -> Iterator[StreamEvent]:
-    start = _message(said, content=[], stop=None, usage=_usage(said, output=1))
+def stream(answer: ScriptedAnswer) -> Iterator[StreamEvent]:
+    start = _message(answer, content=[], stop=None, usage=_usage(answer, output=1))
     yield _event("message_start", {"message": start})
     index = 0
-    if said.reasoning.deltas:
+    if answer.reasoning.deltas:
         empty = {"type": "thinking", "thinking": "", "signature": ""}
-        deltas = _deltas(index, "thinking_delta", "thinking", said.reasoning.deltas)
-        yield from _block(index, empty, deltas, signature=_signature(said))
+        deltas = _deltas(index, "thinking_delta", "thinking", answer.reasoning.deltas)
+        yield from _block(index, empty, deltas, signature=_signature(answer))
         index += 1
-    if said.text.deltas:
-        deltas = _deltas(index, "text_delta", "text", said.text.deltas)
+    if answer.text.deltas:
+        deltas = _deltas(index, "text_delta", "text", answer.text.deltas)
         yield from _block(index, {"type": "text", "text": ""}, deltas)
         index += 1
-    for index, call in enumerate(said.calls, index):  # noqa: B020 - it goes on where text ended
+    for index, call in enumerate(answer.calls, index):  # noqa: B020 - it goes on where text ended
         deltas = _deltas(index, "input_json_delta", "partial_json", (b'""', *call.arguments.deltas))
         yield from _block(index, _tool_use(call, {}), deltas)
-    yield _event("message_delta", {"delta": _stop(said), "usage": _final_usage(said)})
+    yield _event("message_delta", {"delta": _stop(answer), "usage": _final_usage(answer)})
     yield _event("message_stop", {})
 
 
@@ -164,17 +164,17 @@ def _deltas(index: int, kind: str, member: str, pieces: tuple[bytes, ...]) -> It
         yield StreamEvent(b"%b%b}}\n\n" % (before, piece), timed=piece != b'""')
 
 
-def whole(said: ScriptedAnswer) -> bytes:
+def whole(answer: ScriptedAnswer) -> bytes:
     content: list[dict[str, Any]] = []
-    if said.reasoning.deltas:
-        thinking = {"type": "thinking", "thinking": said.reasoning.whole}
-        content.append({**thinking, "signature": _signature(said)})
-    if said.text.deltas:
-        content.append({"type": "text", "text": said.text.whole})
-    for call in said.calls:
+    if answer.reasoning.deltas:
+        thinking = {"type": "thinking", "thinking": answer.reasoning.whole}
+        content.append({**thinking, "signature": _signature(answer)})
+    if answer.text.deltas:
+        content.append({"type": "text", "text": answer.text.whole})
+    for call in answer.calls:
         content.append(_tool_use(call, msgspec.Raw(call.arguments.whole.encode())))
-    usage = _usage(said, output=said.usage.output)
-    return compact(_message(said, content=content, stop=_stop(said), usage=usage))
+    usage = _usage(answer, output=answer.usage.output)
+    return compact(_message(answer, content=content, stop=_stop(answer), usage=usage))
 
 
 def refusal(status: int, message: str = "", overflow: bool = False) -> HttpRefusal:
@@ -187,9 +187,9 @@ def refusal(status: int, message: str = "", overflow: bool = False) -> HttpRefus
     return HttpRefusal(status, {"type": "error", "error": error, "request_id": "req_rehearsal"})
 
 
-def error_event(said: ScriptedAnswer, sequence: int) -> bytes:
+def error_event(answer: ScriptedAnswer, sequence: int) -> bytes:
     error = {"details": None, "type": "overloaded_error", "message": "Overloaded"}
-    return _event("error", {"error": error, "request_id": f"req_{said.id}"}).data
+    return _event("error", {"error": error, "request_id": f"req_{answer.id}"}).data
 
 
 def models(names: tuple[str, ...]) -> Json:
@@ -205,15 +205,15 @@ def _event(name: str, members: dict[str, Any]) -> StreamEvent:
 
 
 def _message(
-    said: ScriptedAnswer,
+    answer: ScriptedAnswer,
     *,
     content: list[dict[str, Any]],
     stop: dict[str, Any] | None,
     usage: dict[str, Any],
 ) -> dict[str, Any]:
     return {
-        "model": said.asked.model,
-        "id": f"msg_{said.id}",
+        "model": answer.request.model,
+        "id": f"msg_{answer.id}",
         "type": "message",
         "role": "assistant",
         "content": content,
@@ -222,8 +222,8 @@ def _message(
     }
 
 
-def _stop(said: ScriptedAnswer) -> dict[str, Any]:
-    stop = {"stop_reason": _STOP_REASONS[said.finish], "stop_sequence": None}
+def _stop(answer: ScriptedAnswer) -> dict[str, Any]:
+    stop = {"stop_reason": _STOP_REASONS[answer.finish], "stop_sequence": None}
     if stop["stop_reason"] != "refusal":
         return stop
     explanation = "The rehearsal was told to refuse."
@@ -241,12 +241,12 @@ def _tool_use(call: AnsweredCall, arguments: object) -> dict[str, Any]:
     }
 
 
-def _signature(said: ScriptedAnswer) -> str:
-    return f"RXhhbXBsZQ{said.id}=="
+def _signature(answer: ScriptedAnswer) -> str:
+    return f"RXhhbXBsZQ{answer.id}=="
 
 
-def _counts(said: ScriptedAnswer) -> dict[str, int]:
-    usage = said.usage
+def _counts(answer: ScriptedAnswer) -> dict[str, int]:
+    usage = answer.usage
     return {
         "input_tokens": max(usage.input - usage.cached - usage.cache_write, 0),
         "cache_creation_input_tokens": usage.cache_write,
@@ -254,13 +254,13 @@ def _counts(said: ScriptedAnswer) -> dict[str, int]:
     }
 
 
-def _usage(said: ScriptedAnswer, output: int) -> dict[str, Any]:
+def _usage(answer: ScriptedAnswer, output: int) -> dict[str, Any]:
     written = {
-        "ephemeral_5m_input_tokens": said.usage.cache_write,
+        "ephemeral_5m_input_tokens": answer.usage.cache_write,
         "ephemeral_1h_input_tokens": 0,
     }
     return {
-        **_counts(said),
+        **_counts(answer),
         "cache_creation": written,
         "output_tokens": output,
         "service_tier": "standard",
@@ -268,5 +268,5 @@ def _usage(said: ScriptedAnswer, output: int) -> dict[str, Any]:
     }
 
 
-def _final_usage(said: ScriptedAnswer) -> dict[str, int]:
-    return {**_counts(said), "output_tokens": said.usage.output}
+def _final_usage(answer: ScriptedAnswer) -> dict[str, int]:
+    return {**_counts(answer), "output_tokens": answer.usage.output}

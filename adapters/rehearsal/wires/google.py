@@ -125,22 +125,22 @@ def _last_said(contents: list[_Content]) -> tuple[str, int]:
     return "", rounds
 
 
-def stream(said: ScriptedAnswer) -> Iterator[StreamEvent]:
-    counts = _Counts(said)
-    for thoughts, piece in enumerate(said.reasoning.deltas, 1):
+def stream(answer: ScriptedAnswer) -> Iterator[StreamEvent]:
+    counts = _Counts(answer)
+    for thoughts, piece in enumerate(answer.reasoning.deltas, 1):
         thought = b'{"text": %b,"thought": true}' % piece
         yield _chunk(thought, counts.after(0, thoughts), timed=True)
-    thoughts, spoken = said.usage.reasoning, len(said.text.deltas)
-    for number, piece in enumerate(said.text.deltas, 1):
+    thoughts, spoken = answer.usage.reasoning, len(answer.text.deltas)
+    for number, piece in enumerate(answer.text.deltas, 1):
         yield _chunk(b'{"text": %b}' % piece, counts.after(number, thoughts), timed=True)
-    if said.calls:
-        called = b",".join(compact(part) for part in _calls(said))
+    if answer.calls:
+        called = b",".join(compact(part) for part in _calls(answer))
         yield _chunk(called, counts.whole(), timed=True)
-    if said.finish == "filter" and not spoken:
+    if answer.finish == "filter" and not spoken:
         feedback = b'"promptFeedback": {"blockReason": "PROHIBITED_CONTENT"}'
         yield StreamEvent(b"data: {%b,%b}\r\n\r\n" % (feedback, counts.whole()))
         return
-    yield _chunk(b'{"text": ""}', counts.whole(), finish=_FINISH[said.finish])
+    yield _chunk(b'{"text": ""}', counts.whole(), finish=_FINISH[answer.finish])
 
 
 def _chunk(parts: bytes, rest: bytes, *, finish: str = "", timed: bool = False) -> StreamEvent:
@@ -152,14 +152,14 @@ def _chunk(parts: bytes, rest: bytes, *, finish: str = "", timed: bool = False) 
 class _Counts:
     """The part behind the candidates of every chunk: usage so far, the model, the response's id."""
 
-    def __init__(self, said: ScriptedAnswer) -> None:
-        usage = self._usage = said.usage
+    def __init__(self, answer: ScriptedAnswer) -> None:
+        usage = self._usage = answer.usage
         cached = f'"cachedContentTokenCount": {usage.cached},' if usage.cached else ""
         self._before = f'"usageMetadata": {{"promptTokenCount": {usage.input},{cached}'
         details = f'"promptTokensDetails": [{{"modality": "TEXT","tokenCount": {usage.input}}}]'
-        model = compact(said.asked.model).decode()
+        model = compact(answer.request.model).decode()
         self._details = details
-        self._names = f'"modelVersion": {model},"responseId": "{said.id}"'
+        self._names = f'"modelVersion": {model},"responseId": "{answer.id}"'
 
     def whole(self) -> bytes:
         thoughts = self._usage.reasoning
@@ -167,43 +167,43 @@ class _Counts:
 
     def after(self, spoken: int, thoughts: int) -> bytes:
         total = self._usage.input + spoken + thoughts
-        said = f'"candidatesTokenCount": {spoken},' if spoken else ""
+        answer = f'"candidatesTokenCount": {spoken},' if spoken else ""
         thought = f',"thoughtsTokenCount": {thoughts}' if thoughts else ""
-        counted = f'{said}"totalTokenCount": {total},{self._details}{thought}'
+        counted = f'{answer}"totalTokenCount": {total},{self._details}{thought}'
         return f"{self._before}{counted}}},{self._names}".encode()
 
 
-def whole(said: ScriptedAnswer) -> bytes:
+def whole(answer: ScriptedAnswer) -> bytes:
     parts: list[dict[str, Any]] = []
-    if said.reasoning.deltas:
-        parts.append({"text": said.reasoning.whole, "thought": True})
-    if said.text.deltas:
-        parts.append({"text": said.text.whole})
-    parts += _calls(said)
+    if answer.reasoning.deltas:
+        parts.append({"text": answer.reasoning.whole, "thought": True})
+    if answer.text.deltas:
+        parts.append({"text": answer.text.whole})
+    parts += _calls(answer)
     candidate: dict[str, Any] = {
         "content": {"parts": parts, "role": "model"},
-        "finishReason": _FINISH[said.finish],
+        "finishReason": _FINISH[answer.finish],
         "index": 0,
     }
-    rest = msgspec.json.decode(b"{%b}" % _Counts(said).whole())
-    if said.finish == "filter" and not parts:
+    rest = msgspec.json.decode(b"{%b}" % _Counts(answer).whole())
+    if answer.finish == "filter" and not parts:
         return pretty({"promptFeedback": {"blockReason": "PROHIBITED_CONTENT"}, **rest})
-    if said.calls:
+    if answer.calls:
         candidate["finishMessage"] = "Model generated function call(s)."
     return pretty({"candidates": [candidate], **rest})
 
 
-def _calls(said: ScriptedAnswer) -> list[dict[str, Any]]:
-    return [_call(said, index, call) for index, call in enumerate(said.calls)]
+def _calls(answer: ScriptedAnswer) -> list[dict[str, Any]]:
+    return [_call(answer, index, call) for index, call in enumerate(answer.calls)]
 
 
-def _call(said: ScriptedAnswer, index: int, call: AnsweredCall) -> dict[str, Any]:
+def _call(answer: ScriptedAnswer, index: int, call: AnsweredCall) -> dict[str, Any]:
     arguments = msgspec.Raw(call.arguments.whole.encode())
     part: dict[str, Any] = {
         "functionCall": {"name": call.name, "args": arguments, "id": call.id[-8:]}
     }
     if index == 0:  # the vendor signs the first call of an answer only
-        part["thoughtSignature"] = f"RXhhbXBsZQ{said.id}=="
+        part["thoughtSignature"] = f"RXhhbXBsZQ{answer.id}=="
     return part
 
 
@@ -217,7 +217,7 @@ def refusal(status: int, message: str = "", overflow: bool = False) -> HttpRefus
     return HttpRefusal(status, {"error": error})
 
 
-def error_event(said: ScriptedAnswer, sequence: int) -> bytes:
+def error_event(answer: ScriptedAnswer, sequence: int) -> bytes:
     return b"data: %b\r\n\r\n" % compact(refusal(503).document)
 
 

@@ -120,35 +120,35 @@ def _text(content: str | list[_Part] | None) -> str:
     return content or ""
 
 
-def stream(said: ScriptedAnswer) -> Iterator[StreamEvent]:
-    before = _envelope(said)
-    empty = b"null" if said.calls and not said.text.deltas else b'""'
+def stream(answer: ScriptedAnswer) -> Iterator[StreamEvent]:
+    before = _envelope(answer)
+    empty = b"null" if answer.calls and not answer.text.deltas else b'""'
     yield _chunk(before, b'{"role":"assistant","content":%b,"refusal":null}' % empty)
     for member, speech in (
-        (b"reasoning_content", said.reasoning),
-        (b"content", said.text),
-        (b"refusal", said.refusal),
+        (b"reasoning_content", answer.reasoning),
+        (b"content", answer.text),
+        (b"refusal", answer.refusal),
     ):
         for piece in speech.deltas:
             yield _chunk(before, b'{"%b":%b}' % (member, piece), timed=True)
-    for index, call in enumerate(said.calls):
+    for index, call in enumerate(answer.calls):
         yield _chunk(before, compact({"tool_calls": [{"index": index, **_called(call, "")}]}))
         for piece in call.arguments.deltas:
             delta = b'{"tool_calls":[{"index":%d,"function":{"arguments":%b}}]}' % (index, piece)
             yield _chunk(before, delta, timed=True)
-    yield _chunk(before, b"{}", finish=b'"%b"' % _FINISH[said.finish].encode())
-    if said.asked.wants_usage:
-        usage = b'"choices":[],"usage":%b,"obfuscation":"%b"}' % (_usage(said), _OBFUSCATION)
+    yield _chunk(before, b"{}", finish=b'"%b"' % _FINISH[answer.finish].encode())
+    if answer.request.wants_usage:
+        usage = b'"choices":[],"usage":%b,"obfuscation":"%b"}' % (_usage(answer), _OBFUSCATION)
         yield StreamEvent(unnamed_event(before + usage))
     yield StreamEvent(unnamed_event(b"[DONE]"))
 
 
-def _envelope(said: ScriptedAnswer) -> bytes:
+def _envelope(answer: ScriptedAnswer) -> bytes:
     members = {
-        "id": f"chatcmpl-{said.id}",
+        "id": f"chatcmpl-{answer.id}",
         "object": "chat.completion.chunk",
-        "created": said.created,
-        "model": said.asked.model,
+        "created": answer.created,
+        "model": answer.request.model,
         "service_tier": "default",
         "system_fingerprint": _FINGERPRINT,
     }
@@ -166,29 +166,29 @@ def _chunk(
     return StreamEvent(b'%b"obfuscation":"%b"}\n\n' % (data, _OBFUSCATION), timed)
 
 
-def whole(said: ScriptedAnswer) -> bytes:
-    message: dict[str, Any] = {"role": "assistant", "content": said.text.whole or None}
-    if said.reasoning.deltas:
-        message["reasoning_content"] = said.reasoning.whole
-    if said.calls:
-        message["tool_calls"] = [_called(call, call.arguments.whole) for call in said.calls]
-    message["refusal"] = said.refusal.whole or None
+def whole(answer: ScriptedAnswer) -> bytes:
+    message: dict[str, Any] = {"role": "assistant", "content": answer.text.whole or None}
+    if answer.reasoning.deltas:
+        message["reasoning_content"] = answer.reasoning.whole
+    if answer.calls:
+        message["tool_calls"] = [_called(call, call.arguments.whole) for call in answer.calls]
+    message["refusal"] = answer.refusal.whole or None
     message["annotations"] = []
-    choice = {"index": 0, "message": message, "finish_reason": _FINISH[said.finish]}
+    choice = {"index": 0, "message": message, "finish_reason": _FINISH[answer.finish]}
     document = {
-        "id": f"chatcmpl-{said.id}",
+        "id": f"chatcmpl-{answer.id}",
         "object": "chat.completion",
-        "created": said.created,
-        "model": said.asked.model,
+        "created": answer.created,
+        "model": answer.request.model,
         "choices": [choice],
-        "usage": msgspec.Raw(_usage(said)),
+        "usage": msgspec.Raw(_usage(answer)),
         "service_tier": "default",
         "system_fingerprint": _FINGERPRINT,
     }
     return pretty(document)
 
 
-def error_event(said: ScriptedAnswer, sequence: int) -> bytes:
+def error_event(answer: ScriptedAnswer, sequence: int) -> bytes:
     return unnamed_event(compact(openai_errors.refusal(500).document))
 
 
@@ -207,8 +207,8 @@ def _called(call: AnsweredCall, arguments: str) -> dict[str, Any]:
     return {"id": f"call_{call.id}", "type": "function", "function": function}
 
 
-def _usage(said: ScriptedAnswer) -> bytes:
-    usage = said.usage
+def _usage(answer: ScriptedAnswer) -> bytes:
+    usage = answer.usage
     prompt = {"cached_tokens": usage.cached, "audio_tokens": 0}
     completion = {
         "reasoning_tokens": usage.reasoning,

@@ -136,42 +136,42 @@ class _Numbers:
             yield StreamEvent(data, timed=True)
 
 
-def stream(said: ScriptedAnswer) -> Iterator[StreamEvent]:
+def stream(answer: ScriptedAnswer) -> Iterator[StreamEvent]:
     numbers = _Numbers()
-    opening = _response(said, "in_progress", [])
+    opening = _response(answer, "in_progress", [])
     yield numbers.event("response.created", response=opening)
     yield numbers.event("response.in_progress", response=opening)
-    if said.reasoning.deltas:
-        yield from _reasoning(said, numbers)
-    if said.text.deltas:
-        yield from _message(said, numbers, said.text, refusal=False)
-    if said.refusal.deltas:
-        yield from _message(said, numbers, said.refusal, refusal=True)
-    for call in said.calls:
+    if answer.reasoning.deltas:
+        yield from _reasoning(answer, numbers)
+    if answer.text.deltas:
+        yield from _message(answer, numbers, answer.text, refusal=False)
+    if answer.refusal.deltas:
+        yield from _message(answer, numbers, answer.refusal, refusal=True)
+    for call in answer.calls:
         yield from _call(call, numbers)
-    status = _STATUS.get(said.finish, "completed")
-    yield numbers.event(f"response.{status}", response=_response(said, status, numbers.items))
+    status = _STATUS.get(answer.finish, "completed")
+    yield numbers.event(f"response.{status}", response=_response(answer, status, numbers.items))
 
 
-def _reasoning(said: ScriptedAnswer, numbers: _Numbers) -> Iterator[StreamEvent]:
-    at = {"item_id": f"rs_{said.id}", "output_index": 0}
-    part = {"type": "summary_text", "text": said.reasoning.whole}
-    opening = {**_reasoning_item(said), "summary": []}
+def _reasoning(answer: ScriptedAnswer, numbers: _Numbers) -> Iterator[StreamEvent]:
+    at = {"item_id": f"rs_{answer.id}", "output_index": 0}
+    part = {"type": "summary_text", "text": answer.reasoning.whole}
+    opening = {**_reasoning_item(answer), "summary": []}
     yield numbers.event("response.output_item.added", item=opening, output_index=0)
     name = "response.reasoning_summary_part"
     yield numbers.event(f"{name}.added", **at, part={**part, "text": ""}, summary_index=0)
     members = compact({**at, "obfuscation": _OBFUSCATION, "summary_index": 0})[1:-1]
     text = "response.reasoning_summary_text"
-    yield from numbers.deltas(f"{text}.delta", said.reasoning, members)
-    yield numbers.event(f"{text}.done", **at, summary_index=0, text=said.reasoning.whole)
+    yield from numbers.deltas(f"{text}.delta", answer.reasoning, members)
+    yield numbers.event(f"{text}.done", **at, summary_index=0, text=answer.reasoning.whole)
     yield numbers.event(f"{name}.done", **at, part=part, summary_index=0)
-    yield _done(numbers, _reasoning_item(said))
+    yield _done(numbers, _reasoning_item(answer))
 
 
 def _message(
-    said: ScriptedAnswer, numbers: _Numbers, speech: Speech, *, refusal: bool
+    answer: ScriptedAnswer, numbers: _Numbers, speech: Speech, *, refusal: bool
 ) -> Iterator[StreamEvent]:
-    item = _message_item(said, speech, refusal=refusal)
+    item = _message_item(answer, speech, refusal=refusal)
     opening = {**item, "status": "in_progress", "content": []}
     index = len(numbers.items)
     yield numbers.event("response.output_item.added", item=opening, output_index=index)
@@ -206,39 +206,39 @@ def _done(numbers: _Numbers, item: dict[str, Any]) -> StreamEvent:
     return numbers.event("response.output_item.done", item=item, output_index=index)
 
 
-def whole(said: ScriptedAnswer) -> bytes:
-    items = [_reasoning_item(said)] if said.reasoning.deltas else []
-    if said.text.deltas:
-        items.append(_message_item(said, said.text, refusal=False))
-    if said.refusal.deltas:
-        items.append(_message_item(said, said.refusal, refusal=True))
-    items += [_call_item(call) for call in said.calls]
-    document = _response(said, _STATUS.get(said.finish, "completed"), items)
+def whole(answer: ScriptedAnswer) -> bytes:
+    items = [_reasoning_item(answer)] if answer.reasoning.deltas else []
+    if answer.text.deltas:
+        items.append(_message_item(answer, answer.text, refusal=False))
+    if answer.refusal.deltas:
+        items.append(_message_item(answer, answer.refusal, refusal=True))
+    items += [_call_item(call) for call in answer.calls]
+    document = _response(answer, _STATUS.get(answer.finish, "completed"), items)
     return pretty({**document, "billing": {"payer": "developer"}})
 
 
-def error_event(said: ScriptedAnswer, sequence: int) -> bytes:
+def error_event(answer: ScriptedAnswer, sequence: int) -> bytes:
     error = {"type": "error", **_FAILED, "param": None, "sequence_number": sequence}
-    failed = {**_response(said, "failed", []), "error": _FAILED, "usage": None}
+    failed = {**_response(answer, "failed", []), "error": _FAILED, "usage": None}
     document = {"type": "response.failed", "response": failed, "sequence_number": sequence + 1}
     return named_event("error", compact(error)) + named_event("response.failed", compact(document))
 
 
-def _reasoning_item(said: ScriptedAnswer) -> dict[str, Any]:
+def _reasoning_item(answer: ScriptedAnswer) -> dict[str, Any]:
     return {
-        "id": f"rs_{said.id}",
+        "id": f"rs_{answer.id}",
         "type": "reasoning",
         "content": [],
-        "encrypted_content": f"gAAAAA{said.id}",
-        "summary": [{"type": "summary_text", "text": said.reasoning.whole}],
+        "encrypted_content": f"gAAAAA{answer.id}",
+        "summary": [{"type": "summary_text", "text": answer.reasoning.whole}],
     }
 
 
-def _message_item(said: ScriptedAnswer, speech: Speech, *, refusal: bool) -> dict[str, Any]:
+def _message_item(answer: ScriptedAnswer, speech: Speech, *, refusal: bool) -> dict[str, Any]:
     spoken = {"type": "output_text", "annotations": [], "logprobs": [], "text": speech.whole}
     withheld = {"type": "refusal", "refusal": speech.whole}
     return {
-        "id": f"msg_{'r' if refusal else ''}{said.id}",
+        "id": f"msg_{'r' if refusal else ''}{answer.id}",
         "type": "message",
         "status": "completed",
         "content": [withheld if refusal else spoken],
@@ -257,21 +257,21 @@ def _call_item(call: AnsweredCall) -> dict[str, Any]:
     }
 
 
-def _response(said: ScriptedAnswer, status: str, items: list[dict[str, Any]]) -> dict[str, Any]:
+def _response(answer: ScriptedAnswer, status: str, items: list[dict[str, Any]]) -> dict[str, Any]:
     over = status != "in_progress"
-    why = _INCOMPLETE.get(said.finish) if status == "incomplete" else None
+    why = _INCOMPLETE.get(answer.finish) if status == "incomplete" else None
     return {
-        "id": f"resp_{said.id}",
+        "id": f"resp_{answer.id}",
         "object": "response",
-        "created_at": said.created,
+        "created_at": answer.created,
         "status": status,
         "background": False,
-        "completed_at": said.created + 1 if status == "completed" else None,
+        "completed_at": answer.created + 1 if status == "completed" else None,
         "error": None,
         "frequency_penalty": 0.0,
         "incomplete_details": {"reason": why} if why else None,
         "max_tool_calls": None,
-        "model": said.asked.model,
+        "model": answer.request.model,
         "moderation": None,
         "output": items,
         "parallel_tool_calls": True,
@@ -287,15 +287,15 @@ def _response(said: ScriptedAnswer, status: str, items: list[dict[str, Any]]) ->
         "top_logprobs": 0,
         "top_p": 1.0,
         "truncation": "disabled",
-        "usage": _usage(said) if over else None,
+        "usage": _usage(answer) if over else None,
         "user": None,
         "metadata": {},
-        **said.asked.echo,
+        **answer.request.echo,
     }
 
 
-def _usage(said: ScriptedAnswer) -> dict[str, Any]:
-    usage = said.usage
+def _usage(answer: ScriptedAnswer) -> dict[str, Any]:
+    usage = answer.usage
     return {
         "input_tokens": usage.input,
         "input_tokens_details": {"cached_tokens": usage.cached},

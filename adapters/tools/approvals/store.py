@@ -7,7 +7,7 @@ from datetime import datetime
 from actors.law.chat import Approval, Verdict
 from actors.law.ids import ChatId, UserId
 from actors.tools.approvals import START
-from adapters.postgres.codec.parts import kept_id, kept_text
+from adapters.postgres.codec.parts import storable_id, storable_text
 from adapters.postgres.codec.rows import approvals_of
 from adapters.postgres.driver.pool import Pool
 from adapters.postgres.driver.values import Parameters, Row
@@ -59,7 +59,7 @@ class ConsentStore:
 
     async def revoke(self, root: ChatId, tool: str, by: UserId) -> None:
         """Revoke a grant: the tool is asked about from now on."""
-        asked = {"root": root, "tool": kept_text(tool), "by": by, "start": START}
+        asked = {"root": root, "tool": storable_text(tool), "by": by, "start": START}
         await self._run(SQL["revoke_grant"], asked)
 
     async def asking(self, root: ChatId) -> Sequence[WaitingChat]:
@@ -75,7 +75,7 @@ class ConsentStore:
         self, root: ChatId, call: str, *, chat: ChatId | None, since: datetime | None = None
     ) -> Decision | None:
         """Return the last decision on a call with this id, of this chat or of any of the family."""
-        found = await self._decisions(root, chat=chat, call=kept_id(call), since=since, limit=1)
+        found = await self._decisions(root, chat=chat, call=storable_id(call), since=since, limit=1)
         return found[0] if found else None
 
     async def _decisions(

@@ -93,7 +93,7 @@ class AgentTools:
         choice = await self._model(chat, asked, type)
         child = rules.child_id(chat, calling.call.id)
         with self.places.reserve(chat.id, child) as before:
-            asking = partial(self.family.household, chat.id, besides=[*before, child])
+            asking = partial(self.family.family_counts, chat.id, besides=[*before, child])
             household = await retry_store(chat.id, "agents", asking)
             if why := slot_refusal(household, before=len(before)):
                 raise ToolCallError(why)

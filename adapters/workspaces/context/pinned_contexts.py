@@ -212,7 +212,7 @@ class PinnedContexts:
         their own rows say."""
         if chat.is_root and chat.workspace_id is None and chat.id not in self._bound:
             return PinnedContext(chat.id), NOTHING
-        known = self._pinned.glance(chat.id)
+        known = self._pinned.peek(chat.id)
         if known is not None and self._has_moved(chat, known):
             self._pinned.drop(chat.id)
         for _ in range(READS_MAX):

@@ -41,7 +41,7 @@ PLACE_SECONDS_MAX = 35.0  # to find the plan's file; then the chat plans without
 
 
 class TurnWords:
-    """Fulfils `adapters.models.prompting.Surroundings`."""
+    """Fulfils `adapters.models.prompting.TurnContexts`."""
 
     def __init__(
         self,

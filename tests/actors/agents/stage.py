@@ -208,10 +208,10 @@ class Family:
         found = (self.store.chats.get(id) for id in wanted)
         return [_kin(each) for each in found if each is not None and each.chat.parent_id == of]
 
-    async def standing(self, of, wanted):
+    async def with_reports(self, of, wanted):
         return await self.descendants(of, wanted)
 
-    async def household(self, of, *, besides):
+    async def family_counts(self, of, *, besides):
         kept = [each.chat for each in self.store.chats.values() if each.chat.parent_id == of]
         others = [chat for chat in kept if chat.id not in besides]
         return FamilyCounts("api", len(others), sum(chat.status not in REST for chat in others))

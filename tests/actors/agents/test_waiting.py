@@ -32,7 +32,7 @@ class Stage:
         self.is_away = False
         self.snapshot = CHAT.snapshot_version
 
-    async def standing(self, of, wanted):
+    async def with_reports(self, of, wanted):
         self.looks += 1
         found = dict(self.status)
         if self.is_away:

@@ -330,7 +330,7 @@ async def test_on_a_connection_without_a_place_only_an_admin_is_served(who, path
     door = a_door(
         row(),
         row(path="/open", access=Access.OPEN),
-        row(path="/probe", access=Access.OPEN, when_full=True),
+        row(path="/probe", access=Access.OPEN, served_when_full=True),
     )
     request = asking(path=path, who=who)
     request.client.is_beside = True

@@ -53,7 +53,7 @@ class World:
     faults: tuple = ()  # of the user's keys
     settings: tuple = ()
     my_settings: tuple = ()
-    byok: bool = True
+    allow_user_keys: bool = True
 
     def snapshot(self):
         providers = [
@@ -75,11 +75,18 @@ class World:
 
     def choose(self, last, wanted=None, effort=None):
         return choose(
-            self.snapshot(), self.own(), wanted=wanted, effort=effort, last=last, byok=self.byok
+            self.snapshot(),
+            self.own(),
+            wanted=wanted,
+            effort=effort,
+            last=last,
+            allow_user_keys=self.allow_user_keys,
         )
 
     def model_at_work(self, last):
-        return model_at_work(self.snapshot(), self.own(), last, byok=self.byok)
+        return model_at_work(
+            self.snapshot(), self.own(), last, allow_user_keys=self.allow_user_keys
+        )
 
     def for_child(self, context="explore"):
         return for_child(
@@ -88,7 +95,7 @@ class World:
             context=context,
             effort=None,
             parent=OWN.id,
-            byok=self.byok,
+            allow_user_keys=self.allow_user_keys,
         )
 
 
@@ -108,7 +115,7 @@ FATES = {
         "missing_key",
     ),
     "users may not bring keys any more": (
-        World(keys=("there",), my_keys=MINE, byok=False),
+        World(keys=("there",), my_keys=MINE, allow_user_keys=False),
         "missing_key",
         "missing_key",
     ),
@@ -198,7 +205,9 @@ def test_of_many_choices_the_first_are_named_and_the_others_counted():
     more = tuple(a_model(THERE.id, f"m{at}") for at in range(CHOICES_MAX + 3))
     world = World(models=more, default="")
 
-    sentence = remedies_of(world.snapshot(), world.own(), Unusable("", "config"), byok=True)
+    sentence = remedies_of(
+        world.snapshot(), world.own(), Unusable("", "config"), allow_user_keys=True
+    )
 
     assert CHOICES_MAX == sentence.count(" of there (")
     assert sentence.endswith(", and 3 more")
@@ -214,7 +223,7 @@ def test_where_nothing_can_be_asked_a_refusal_says_so():
 
 @pytest.mark.parametrize("keys", [(), ("there",)])
 def test_users_who_may_not_bring_keys_are_not_told_to(keys):
-    refused = World(keys=keys, byok=False).choose(OWN.id)
+    refused = World(keys=keys, allow_user_keys=False).choose(OWN.id)
 
     assert "missing_key" == refused.kind
     assert "bring a key" not in refused.detail
@@ -237,10 +246,10 @@ def test_a_chat_of_a_provider_does_not_become_a_rehearsal():
     contents = assemble(rehearsing, ProcessFacts((), None, SINCE), lambda sealed, about: "")
     own = World().own()
 
-    refused = choose(contents, own, wanted=None, effort=None, last=OWN.id, byok=True)
+    refused = choose(contents, own, wanted=None, effort=None, last=OWN.id, allow_user_keys=True)
 
     assert "config" == refused.kind
-    assert "config" == model_at_work(contents, own, OWN.id, byok=True).kind
+    assert "config" == model_at_work(contents, own, OWN.id, allow_user_keys=True).kind
 
 
 ALLOWED = ((ALLOW_OWN_OVERRIDES, True),)

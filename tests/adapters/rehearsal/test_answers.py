@@ -21,7 +21,7 @@ def answer(settings, asked=None, number=1, attempt=1):
 
 
 def said(settings, asked=None, number=1):
-    return answer(settings, asked, number).said
+    return answer(settings, asked, number).content
 
 
 def test_an_answer_has_the_deltas_of_the_size_that_is_set():
@@ -77,7 +77,7 @@ def test_a_script_has_an_answer_for_each_request_and_then_ends():
 
     answers = [answer(settings, number=number) for number in (1, 2, 3, 4)]
 
-    assert ["one", "flags", "flags", "flags"] == [each.said.text.whole for each in answers]
+    assert ["one", "flags", "flags", "flags"] == [each.content.text.whole for each in answers]
     assert [None, ErrorStatus(529), None, None] == [each.fault for each in answers]
 
 
@@ -117,7 +117,7 @@ def test_a_withheld_answer_may_have_begun():
 def test_a_break_leaves_what_is_said_alone():
     broken = answer({"faults": "reset:2", "text": "abc"})
 
-    assert (BrokenAnswer("reset", 2), "abc") == (broken.fault, broken.said.text.whole)
+    assert (BrokenAnswer("reset", 2), "abc") == (broken.fault, broken.content.text.whole)
 
 
 def test_usage_is_counted_where_it_is_not_set():

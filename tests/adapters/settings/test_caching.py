@@ -107,7 +107,7 @@ def forget(kept):
 
 
 def forget_those(kept):
-    kept.drop_those(lambda value: value == 1)
+    kept.drop_matching(lambda value: value == 1)
 
 
 def forget_all(kept):
@@ -154,9 +154,9 @@ async def test_others_are_not_forgotten(autojump_clock):
         await kept.find(key)
 
     kept.drop("a")
-    kept.drop_those(lambda value: value == 1)
+    kept.drop_matching(lambda value: value == 1)
 
-    assert (None, 2) == (kept.at_hand("a"), kept.at_hand("b"))
+    assert (None, 2) == (kept.find_kept("a"), kept.find_kept("b"))
 
 
 async def test_at_the_bound_the_one_not_asked_for_longest_goes(autojump_clock):
@@ -166,7 +166,7 @@ async def test_at_the_bound_the_one_not_asked_for_longest_goes(autojump_clock):
     for key in ("a", "b", "a", "c"):
         await kept.find(key)
 
-    assert [1, None, 3] == [kept.glance(key) for key in ("a", "b", "c")]
+    assert [1, None, 3] == [kept.peek(key) for key in ("a", "b", "c")]
     assert (2, 3) == (kept.statistics().kept, kept.statistics().read_count)
 
 
@@ -177,7 +177,7 @@ async def test_a_glance_sees_what_is_too_old_too(autojump_clock):
 
     await trio.sleep(2)
 
-    assert (None, 1) == (kept.at_hand("a"), kept.glance("a"))
+    assert (None, 1) == (kept.find_kept("a"), kept.peek("a"))
 
 
 async def test_keys_do_not_wait_for_each_other(autojump_clock):

@@ -81,7 +81,7 @@ class ResponsesDecoder:
         deltas = [delta for item in response.output for delta in self._item_ended(item)]
         return [*deltas, *self._ended(response)]
 
-    def heard_item_begin(self, event: bytes) -> Iterator[Delta]:
+    def on_item_begin(self, event: bytes) -> Iterator[Delta]:
         item = self._item(read(wire.ItemEvent, event).item, count=True)
         match item:
             case wire.FunctionCallItem():
@@ -90,26 +90,26 @@ class ResponsesDecoder:
             case wire.WebSearchItem():
                 yield ToolInputStarted(item.id, WEB_SEARCH, provider_executed=True)
 
-    def heard_item_end(self, event: bytes) -> Iterator[Delta]:
+    def on_item_end(self, event: bytes) -> Iterator[Delta]:
         return self._item_ended(read(wire.ItemEvent, event).item)
 
-    def heard_text(self, event: bytes) -> Iterator[Delta]:
+    def on_text(self, event: bytes) -> Iterator[Delta]:
         said = read(wire.TextDelta, event)
         if said.delta:
             block = f"{said.item_id}.{said.content_index}"
             self._spoken.add(block)
             yield TextDelta(block, said.delta)
 
-    def heard_refusal(self, event: bytes) -> Iterator[Delta]:
+    def on_refusal(self, event: bytes) -> Iterator[Delta]:
         self._refusal.append(read(wire.TextDelta, event).delta)
         return iter(())
 
-    def heard_thought(self, event: bytes) -> Iterator[Delta]:
+    def on_thought(self, event: bytes) -> Iterator[Delta]:
         said = read(wire.TextDelta, event)
         self._spoken.add(said.item_id)
         yield ReasoningDelta(said.item_id, said.delta)
 
-    def heard_summary(self, event: bytes) -> Iterator[Delta]:
+    def on_summary(self, event: bytes) -> Iterator[Delta]:
         """Return the deltas of a summary; each summary is a paragraph of the same thought."""
         said = read(wire.SummaryDelta, event)
         before = self._summary.get(said.item_id, said.summary_index)
@@ -118,19 +118,19 @@ class ResponsesDecoder:
         between = _BETWEEN_SUMMARIES if before != said.summary_index else ""
         yield ReasoningDelta(said.item_id, between + said.delta)
 
-    def heard_arguments(self, event: bytes) -> Iterator[Delta]:
+    def on_arguments(self, event: bytes) -> Iterator[Delta]:
         said = read(wire.ArgumentsDelta, event)
         call = self._calls.get(said.item_id)
         if call is not None and said.delta:
             yield ToolInputDelta(call.call_id, call.name, said.delta)
 
-    def heard_annotation(self, event: bytes) -> Iterator[Delta]:
+    def on_annotation(self, event: bytes) -> Iterator[Delta]:
         return self._source(read(wire.AnnotationAdded, event).annotation)
 
-    def heard_end(self, event: bytes) -> Iterator[Delta]:
+    def on_end(self, event: bytes) -> Iterator[Delta]:
         return self._ended(read(wire.ResponseEvent, event).response)
 
-    def heard_error(self, event: bytes) -> Iterator[Delta]:
+    def on_error(self, event: bytes) -> Iterator[Delta]:
         said = read(wire.ErrorEvent, event)
         flat = {"code": said.code, "message": said.message}
         raise ReportedFailure(error_text(said.error or flat))
@@ -221,18 +221,18 @@ class ResponsesDecoder:
 
 
 _HEARD: dict[str, Callable[[ResponsesDecoder, bytes], Iterator[Delta]]] = {
-    "response.output_text.delta": ResponsesDecoder.heard_text,
-    "response.reasoning_summary_text.delta": ResponsesDecoder.heard_summary,
-    "response.reasoning_text.delta": ResponsesDecoder.heard_thought,
-    "response.function_call_arguments.delta": ResponsesDecoder.heard_arguments,
-    "response.refusal.delta": ResponsesDecoder.heard_refusal,
-    "response.output_text.annotation.added": ResponsesDecoder.heard_annotation,
-    "response.output_item.added": ResponsesDecoder.heard_item_begin,
-    "response.output_item.done": ResponsesDecoder.heard_item_end,
-    "response.completed": ResponsesDecoder.heard_end,
-    "response.incomplete": ResponsesDecoder.heard_end,
-    "response.failed": ResponsesDecoder.heard_end,
-    "error": ResponsesDecoder.heard_error,
+    "response.output_text.delta": ResponsesDecoder.on_text,
+    "response.reasoning_summary_text.delta": ResponsesDecoder.on_summary,
+    "response.reasoning_text.delta": ResponsesDecoder.on_thought,
+    "response.function_call_arguments.delta": ResponsesDecoder.on_arguments,
+    "response.refusal.delta": ResponsesDecoder.on_refusal,
+    "response.output_text.annotation.added": ResponsesDecoder.on_annotation,
+    "response.output_item.added": ResponsesDecoder.on_item_begin,
+    "response.output_item.done": ResponsesDecoder.on_item_end,
+    "response.completed": ResponsesDecoder.on_end,
+    "response.incomplete": ResponsesDecoder.on_end,
+    "response.failed": ResponsesDecoder.on_end,
+    "error": ResponsesDecoder.on_error,
 }
 
 # Known kinds that tell nothing which the end of an item does not tell.

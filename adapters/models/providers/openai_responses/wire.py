@@ -40,7 +40,7 @@ class FunctionCallOutput(Struct):
 
 
 class KeptReasoning(Struct):
-    """A reasoning item as it goes back: without its id it cannot be told from a new one."""
+    """A reasoning item as it is sent back. Its id says that it is not a new one."""
 
     id: str
     encrypted_content: str

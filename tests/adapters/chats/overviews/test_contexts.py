@@ -170,7 +170,7 @@ async def a_turn(edge, chat):
 
 def told_to_model(edge):
     """The system prompt of the latest request."""
-    asked = [json.loads(heard.body) for heard in edge.rehearsal.heard]
+    asked = [json.loads(heard.body) for heard in edge.rehearsal.records]
     streamed = [each for each in asked if each.get("stream")]  # titles come in one piece
     said = [each["content"] for each in streamed[-1]["messages"] if each["role"] == "system"]
     return "\n\n".join(said)

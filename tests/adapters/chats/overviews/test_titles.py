@@ -89,7 +89,7 @@ async def test_the_model_is_shown_how_it_began_and_what_was_said_last(edge):
 
     await ask(edge, chat, "propose")
 
-    asked = json.dumps(edge.rehearsal.heard[-1].document()["body"])
+    asked = json.dumps(edge.rehearsal.records[-1].document()["body"])
     shown = [turn for turn in turns if turn in asked]
     assert ["this is turn 0", "this is turn 3", "this is turn 4", "this is turn 5"] == shown
 

@@ -90,7 +90,7 @@ async def test_a_summary_that_is_asked_for_is_made_once_and_then_read_by_the_mod
         await daemon.ask("POST", f"{chat}/messages", message("go on"))
         await daemon.at_rest(chat)
 
-        heard = daemon.rehearsal.heard[-1].body.decode()
+        heard = daemon.rehearsal.records[-1].body.decode()
         assert "has been summarised" in heard
         assert "go on" in heard
         assert "hello" not in heard
@@ -193,7 +193,7 @@ async def test_a_model_that_was_set_for_it_makes_the_summary(fresh):
         await daemon.ask("POST", f"{chat}/compact")
         await daemon.at_rest(chat)
 
-        heard = daemon.rehearsal.heard[-1]
+        heard = daemon.rehearsal.records[-1]
         assert heard.head.path.endswith("/responses")
         assert other.model == msgspec.json.decode(heard.body)["model"]
         history = await daemon.chats.store.reading.history(chat)
@@ -247,7 +247,7 @@ async def test_an_interrupted_summary_leaves_nothing_behind(fresh):
         await daemon.at_rest(chat)
         daemon.rehearsal.behave(Behaviour(deltas=1000, delta_ms=50))
         await daemon.ask("POST", f"{chat}/compact")
-        await daemon.until(chat, lambda s: bool(daemon.rehearsal.heard))
+        await daemon.until(chat, lambda s: bool(daemon.rehearsal.records))
 
         await daemon.ask("POST", f"{chat}/interrupt")
         await daemon.at_rest(chat)

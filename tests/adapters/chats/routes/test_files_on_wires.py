@@ -53,7 +53,7 @@ async def test_pictures_papers_and_notes_are_seen_by_every_kind_of_model(fresh):
             assert 200 == sent.status, sent.said
             await daemon.at_rest(chat)
 
-            heard = daemon.rehearsal.heard[-1]
+            heard = daemon.rehearsal.records[-1]
             assert WIRES[model.provider.type] in heard.head.path
             asked = heard.body.decode()
             assert b64encode(PNG).decode() in asked
@@ -78,4 +78,4 @@ async def test_a_file_that_is_gone_is_told_of_as_missing(fresh):
         )
 
         await daemon.at_rest(chat)
-        assert "no longer available" in daemon.rehearsal.heard[-1].body.decode()
+        assert "no longer available" in daemon.rehearsal.records[-1].body.decode()

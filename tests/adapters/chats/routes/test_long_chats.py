@@ -69,7 +69,7 @@ async def summaries_of(daemon, chat):
 
 
 def requests(daemon):
-    return [heard.body.decode() for heard in daemon.rehearsal.heard]
+    return [heard.body.decode() for heard in daemon.rehearsal.records]
 
 
 def sums_up(request):
@@ -274,7 +274,7 @@ async def test_one_huge_result_does_not_wedge_a_chat(fresh):
 
         assert 204 == answered.status
         assert (Status.WAITING, "done") == (await status_of(daemon, chat), history[-1][1])
-        longest = max(heard.body_bytes for heard in daemon.rehearsal.heard)
+        longest = max(heard.body_bytes for heard in daemon.rehearsal.records)
         assert longest < WINDOW * 4
 
 
@@ -317,7 +317,7 @@ async def test_whoever_was_set_to_sum_up_needs_no_window_as_large_as_the_chats(f
 
         await say(daemon, chat, PAGE)
 
-        *parts, answer = daemon.rehearsal.heard
+        *parts, answer = daemon.rehearsal.records
         asked = [msgspec.json.decode(each.body) for each in parts]
         assert len(asked) > 2
         assert {"writer"} == {each["model"] for each in asked}
@@ -363,11 +363,11 @@ async def test_what_an_agent_reports_outlives_that_its_chat_was_summed_up(fresh)
         child = await daemon.begin("look", parent_id=parent, root_id=parent)
         await daemon.at_rest(child)
         family = PostgresFamily(daemon.chats.store.pool)
-        [before] = await family.standing(parent, [child])
+        [before] = await family.with_reports(parent, [child])
 
         assert 200 == await compact(daemon, child)
 
-        [after] = await family.standing(parent, [child])
+        [after] = await family.with_reports(parent, [child])
         assert 2 == len(await summaries_of(daemon, child))
         assert before.said == after.said
         assert "the report" in repr(after.said)

@@ -48,7 +48,7 @@ async def test_the_stranger_that_has_waited_longest_gives_way(autojump_clock):
     places = ConnectionPlaces(3, beside_max=0)
     first, second, user = places.enter(), places.enter(), known(places)
     for visitor in (user, second, first):
-        places.waits(visitor)
+        places.mark_idle(visitor)
         await trio.sleep(QUIET_SECONDS)
 
     assert not places.enter().is_beside
@@ -65,10 +65,10 @@ async def test_one_that_has_given_way_does_not_give_way_again():
     """Its task may go on to wait for a request before it hears that it was told to end."""
     places = ConnectionPlaces(1, beside_max=0)
     first = places.enter()
-    places.waits(first)
+    places.mark_idle(first)
     places.enter()
 
-    places.waits(first)
+    places.mark_idle(first)
 
     assert places.enter() is None
     assert (1, 1) == (places.taken, places.gave_way_count)
@@ -77,7 +77,7 @@ async def test_one_that_has_given_way_does_not_give_way_again():
 async def test_the_connection_of_a_user_gives_way_after_a_while(autojump_clock):
     places = ConnectionPlaces(1, beside_max=0)
     user = known(places)
-    places.waits(user)
+    places.mark_idle(user)
 
     await trio.sleep(QUIET_SECONDS - 0.01)
     assert places.enter() is None
@@ -90,8 +90,8 @@ async def test_whoever_is_served_keeps_the_place(autojump_clock):
     places = ConnectionPlaces(2, beside_max=1)
     first, second = places.enter(), known(places)
     for visitor in (first, second):
-        places.waits(visitor)
-        places.serves(visitor)
+        places.mark_idle(visitor)
+        places.mark_serving(visitor)
     await trio.sleep(QUIET_SECONDS)
 
     beside = places.enter()
@@ -104,7 +104,7 @@ async def test_whoever_is_served_keeps_the_place(autojump_clock):
 async def test_one_that_stands_beside_and_says_nothing_gives_way_to_the_next():
     places = ConnectionPlaces(0, beside_max=1)
     first = places.enter()
-    places.waits(first)
+    places.mark_idle(first)
 
     second = places.enter()
 
@@ -118,9 +118,9 @@ async def test_one_that_stands_beside_and_says_nothing_gives_way_to_the_next():
 async def test_a_place_is_given_back_once():
     places = ConnectionPlaces(1)
     first = places.enter()
-    places.waits(first)
+    places.mark_idle(first)
     second = places.enter()
-    places.waits(first)  # it has not noticed yet
+    places.mark_idle(first)  # it has not noticed yet
 
     places.leave(first)
     assert 1 == places.taken

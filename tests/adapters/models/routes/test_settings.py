@@ -4,7 +4,7 @@ from uuid import uuid4
 
 import pytest
 
-from adapters.models.routes.settings import Feature
+from adapters.models.routes.settings import DaemonFeatures
 from tests.adapters.models.routes.test_model_configs import made
 from tests.adapters.models.routes.test_providers import added
 from tests.adapters.models.store.calling import Asking
@@ -260,7 +260,7 @@ async def test_an_experiment_that_is_off_is_forbidden_to_all(edge):
     assert [403, 403] == [await put(edge.admin, name, {}) for name in names]
 
 
-ON = Feature(frozenset({"chat-advisor", "chat-virtual-desktop"}), debug_logging_forced=True)
+ON = DaemonFeatures(frozenset({"chat-advisor", "chat-virtual-desktop"}), debug_logging_forced=True)
 
 
 async def test_an_advisor_is_as_administrators_set_it(ground):

@@ -106,7 +106,7 @@ async def test_administrators_look_after_others_and_nobody_else_does(edge, who):
 
 @pytest.mark.slow
 async def test_where_users_may_bring_no_keys_that_is_said(migrated, ground):
-    async with open_ground(migrated, byok=False) as strict:
+    async with open_ground(migrated, allow_user_keys=False) as strict:
         provider = str(await strict.add_provider())
         api, path = Asking(strict), OWN.format("{user}")
 

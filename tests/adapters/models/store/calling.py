@@ -7,7 +7,7 @@ import msgspec
 from adapters.http.endpoints import Call, Caller, TokenSource
 from adapters.http.refusals import HttpError
 from adapters.models.routes.all_routes import catalogue_routes
-from adapters.models.routes.settings import Feature
+from adapters.models.routes.settings import DaemonFeatures
 from tests.actors.law.chats import ANN
 
 
@@ -21,7 +21,7 @@ class Asking:
             pool=ground.pool,
             tell=ground.bus.tell,
             people=None,
-            feature=feature or Feature(),
+            feature=feature or DaemonFeatures(),
         )
         self.rows = [row for subject in subjects for row in subject.endpoints()]
         self._by_path = {(row.method, row.path): row for row in self.rows}

@@ -149,7 +149,9 @@ def a_model(provider, model="m", *, default=False, call=b"{}", enabled=True, **c
 
 
 @asynccontextmanager
-async def open_ground(conninfo, *, environ=None, beyond=None, vault=None, byok=True, dial=None):
+async def open_ground(
+    conninfo, *, environ=None, beyond=None, vault=None, allow_user_keys=True, dial=None
+):
     environ = {"HOME": "/nowhere"} | (environ or {})
     pool = Pool(conninfo, size=8)
     bus = Switchboard(beyond)
@@ -163,7 +165,7 @@ async def open_ground(conninfo, *, environ=None, beyond=None, vault=None, byok=T
         vault=vault,
         client=client,
         rehearsal=stage,
-        byok=byok,
+        allow_user_keys=allow_user_keys,
     )
     async with trio.open_nursery() as nursery:
         nursery.start_soon(stage.run)
@@ -177,7 +179,7 @@ async def open_ground(conninfo, *, environ=None, beyond=None, vault=None, byok=T
                 catalogue,
                 vault,
                 ProviderStore(pool, tell=bus.tell),
-                ModelConfigStore(pool, tell=bus.tell, offers=bool(found)),
+                ModelConfigStore(pool, tell=bus.tell, offers_model=bool(found)),
                 SettingStore(pool, tell=bus.tell),
                 skills,
                 index,

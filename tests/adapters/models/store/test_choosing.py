@@ -234,7 +234,7 @@ async def test_a_key_of_the_users_own_counts_only_where_users_may_bring_keys(mig
     model = await ground.add_model(provider)
     await ground.bring_key(ANN, provider)
 
-    async with open_ground(migrated, byok=False) as strict:
+    async with open_ground(migrated, allow_user_keys=False) as strict:
         answer = await strict.catalogue.model_for(a_chat_for(model))
 
     assert WITHOUT_KEY == answer

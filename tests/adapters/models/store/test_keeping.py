@@ -212,10 +212,12 @@ async def test_a_users_own_key_goes_before_the_deployments_where_that_is_allowed
     await ground.bring_key(ANN, provider, "sk-anns")
     shown = []
 
-    for byok in (True, False):
+    for allow_user_keys in (True, False):
         async with trio.open_nursery() as nursery:
             network = Network(nursery, [[whole(b"{}", 401)] for _ in range(2)])
-            async with open_ground(migrated, byok=byok, dial=network.dial) as here:
+            async with open_ground(
+                migrated, allow_user_keys=allow_user_keys, dial=network.dial
+            ) as here:
                 for user in (ANN, BOB):
                     made = await here.catalogue.model_for(a_chat_for(model, owner_id=user))
                     await made.provider.generate(hello())

@@ -308,7 +308,7 @@ async def test_what_was_used_is_noted_beside_the_requests(door):
     await door.asks("GET", CHAT, token=ann.token)
     [before] = (await door.auth.users.by_ids([ann.user.id])).values()
 
-    await door.auth.usage.write()
+    await door.auth.token_use.write()
 
     [after] = (await door.auth.users.by_ids([ann.user.id])).values()
     assert (None, UserStatus.DORMANT) == (before.last_seen_at, before.status)

@@ -153,7 +153,7 @@ async def test_who_logs_in_often_does_not_wait(door):
 
 async def test_who_logs_in_for_the_first_time_is_active(door):
     ann = await door.joins("ann")
-    await door.auth.known.by_id(ann.user.id)
+    await door.auth.cached_users.by_id(ann.user.id)
 
     token = (await log_in(door, username="ann")).json["session_token"]
 

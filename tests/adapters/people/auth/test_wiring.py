@@ -101,12 +101,12 @@ async def test_use_is_noted_within_a_minute(people, rushing_clock):
 async def test_who_may_have_missed_news_reads_names_anew(people):
     async with a_door(people) as door:
         await door.asks("GET", ME, token=ADMIN_TOKEN)
-        reads = door.auth.known.statistics().read_count
+        reads = door.auth.cached_users.statistics().read_count
 
         door.bus.hear(HintsLost())
         await door.asks("GET", ME, token=ADMIN_TOKEN)
 
-        assert reads + 1 == door.auth.known.statistics().read_count
+        assert reads + 1 == door.auth.cached_users.statistics().read_count
 
 
 @pytest.fixture
@@ -149,10 +149,10 @@ async def test_a_token_that_is_revoked_in_one_process_is_refused_in_another(acro
 async def test_a_name_that_is_changed_in_one_process_is_shown_by_another(across):
     here, there = across
     ann = await here.joins("ann")
-    await there.auth.known.by_id(ann.user.id)
+    await there.auth.cached_users.by_id(ann.user.id)
 
     await here.asks("PUT", f"{ME}/profile", token=ann.token, json={"username": "anna"})
 
     with trio.fail_after(PATIENCE_SECONDS):
-        while "anna" != (await there.auth.known.by_id(ann.user.id)).username:
+        while "anna" != (await there.auth.cached_users.by_id(ann.user.id)).username:
             await trio.sleep(0.002)

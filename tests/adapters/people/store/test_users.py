@@ -173,7 +173,7 @@ async def test_a_new_password_ends_links_and_other_sessions_but_no_personal_toke
     bot = await people.tokens.add_personal(ann.id, "bot", scopes=["all"], seconds=None)
     link = await people.invitations.add(ann.id)
 
-    await people.users.set_password(ann.id, "made of it", but=here[:10])
+    await people.users.set_password(ann.id, "made of it", keep_token=here[:10])
 
     assert "made of it" == await people.users.password_of(ann.id)
     good = [await people.tokens.of_id(token[:10]) is not None for token in (here, there, bot)]

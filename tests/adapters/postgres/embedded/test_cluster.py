@@ -17,7 +17,15 @@ import psycopg
 import pytest
 import trio
 
-from adapters.postgres.embedded import Cluster, ClusterOptions, join, locks, tend, use, using
+from adapters.postgres.embedded import (
+    Cluster,
+    ClusterOptions,
+    join,
+    locks,
+    replace_keepers,
+    use,
+    using,
+)
 from adapters.postgres.embedded import keeper as keeper_module
 from adapters.settings.refusals import CannotStart
 from tests.e2e.processes import (
@@ -200,14 +208,14 @@ def test_a_server_that_is_killed_while_busy_is_started_again(wanted):
 
 async def test_a_killed_keeper_is_replaced_over_the_same_server(wanted):
     async with use(wanted) as cluster, trio.open_nursery() as nursery:
-        nursery.start_soon(tend, cluster)
+        nursery.start_soon(replace_keepers, cluster)
         (first,) = keepers(wanted.home)
         server = postmaster(wanted.home)
 
         os.kill(first, signal.SIGKILL)
 
         def replaced():
-            return keepers(wanted.home) not in ([], [first]) and cluster.attended()
+            return keepers(wanted.home) not in ([], [first]) and cluster.has_keeper()
 
         await trio.to_thread.run_sync(eventually, replaced, "another keeper stands")
 
@@ -234,13 +242,13 @@ def test_a_server_that_does_not_stay_up_is_given_up_and_tried_again_by_who_asks(
         control = wanted.data / "global" / "pg_control"
         hidden = control.rename(control.with_name("hidden"))
         os.kill(postmaster(wanted.home), signal.SIGKILL)
-        eventually(lambda: not cluster.attended(), "the keeper has given up")
+        eventually(lambda: not cluster.has_keeper(), "the keeper has given up")
         restarts = wanted.log.read_text().count("started") - 1
 
         with pytest.raises(CannotStart, match=r"^embedded database: it does not start \("):
-            cluster.attend()
+            cluster.restore_keeper()
         hidden.rename(control)
-        cluster.attend()
+        cluster.restore_keeper()
 
         assert keeper_module.RESTARTS_MAX == restarts
         assert [(1,)] == ask(cluster.conninfo, "SELECT 1")
@@ -249,8 +257,8 @@ def test_a_server_that_does_not_stay_up_is_given_up_and_tried_again_by_who_asks(
 def test_an_adopted_server_is_started_again_too(wanted):
     with using(wanted) as cluster:
         os.kill(*keepers(wanted.home), signal.SIGKILL)
-        eventually(lambda: not cluster.attended(), "the keeper is gone")
-        cluster.attend()
+        eventually(lambda: not cluster.has_keeper(), "the keeper is gone")
+        cluster.restore_keeper()
 
         os.kill(postmaster(wanted.home), signal.SIGKILL)
 
@@ -272,7 +280,7 @@ def test_an_arrival_takes_over_what_a_killed_keeper_left(wanted):
 def test_leaving_after_the_keeper_was_killed_stops_the_server_all_the_same(wanted):
     cluster = join(wanted)
     os.kill(*keepers(wanted.home), signal.SIGKILL)
-    eventually(lambda: not cluster.attended(), "the keeper is gone")
+    eventually(lambda: not cluster.has_keeper(), "the keeper is gone")
 
     cluster.leave()
 
@@ -284,7 +292,7 @@ def test_leaving_while_a_killed_keeper_still_dies_stops_the_server_too(wanted):
     cluster = join(wanted)
     dying = locks.take(wanted.home / "elsewhere", fcntl.LOCK_EX, seconds=1, patience=locks.patient)
     os.kill(*keepers(wanted.home), signal.SIGKILL)
-    eventually(lambda: not cluster.attended(), "the keeper is gone")
+    eventually(lambda: not cluster.has_keeper(), "the keeper is gone")
     (wanted.home / "elsewhere").replace(wanted.keeper)  # its lock is still held
 
     with ThreadPoolExecutor() as threads:
@@ -389,7 +397,7 @@ async def test_a_disk_that_hangs_holds_up_who_tends_the_server_and_nobody_else(
     monkeypatch.setattr(os, "open", hanging)
     monkeypatch.setattr("adapters.postgres.embedded.cluster.TEND_SECONDS", 0.01)
     with trio.fail_after(20):
-        await leave(disk, partial(tend, cluster))
+        await leave(disk, partial(replace_keepers, cluster))
 
     disk.mend()
     await all_ended()

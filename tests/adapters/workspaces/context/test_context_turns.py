@@ -42,7 +42,7 @@ async def test_a_chat_is_told_of_its_workspace_as_soon_as_it_has_one(fresh, tmp_
     async with a_daemon(fresh, tmp_path, CREATES) as running:
         chat = await running.begin("work")
         await running.at_rest(chat)
-        before, after = map(str, map(system_of, running.rehearsal.heard))
+        before, after = map(str, map(system_of, running.rehearsal.records))
         view = await running.chats.store.reading.view(chat)
 
     home = tmp_path / f"workspaces/{view.chat.workspace_id}/home"

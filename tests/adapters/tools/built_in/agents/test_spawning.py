@@ -21,7 +21,7 @@ A, B = UUID(int=51), UUID(int=52)
 
 def prompts(parent):
     """What models were asked, as bytes of the wire."""
-    return [heard.body.decode() for heard in parent.daemon.rehearsal.heard]
+    return [heard.body.decode() for heard in parent.daemon.rehearsal.records]
 
 
 async def test_an_agent_is_spawned_works_and_reports(parent):
@@ -89,11 +89,11 @@ async def test_of_agents_spawned_at_once_as_many_come_to_work_as_may(parent):
     assert 3 == len(refused)
     assert f"{AT_WORK_MAX} agents of this chat are at work" in refused[0]
     family = parent.tools.family
-    assert FamilyCounts("api", AT_WORK_MAX, AT_WORK_MAX) == await family.household(
+    assert FamilyCounts("api", AT_WORK_MAX, AT_WORK_MAX) == await family.family_counts(
         parent.chat.id, besides=[]
     )
     agents = [ChatId(UUID(agent["chat_id"])) for agent in spawned if "error" not in agent]
-    assert FamilyCounts("api", AT_WORK_MAX - 2, AT_WORK_MAX - 2) == await family.household(
+    assert FamilyCounts("api", AT_WORK_MAX - 2, AT_WORK_MAX - 2) == await family.family_counts(
         parent.chat.id, besides=agents[:2]
     )
 
@@ -101,7 +101,7 @@ async def test_of_agents_spawned_at_once_as_many_come_to_work_as_may(parent):
 async def test_who_has_come_to_rest_takes_no_place_at_work(parent):
     await parent.at_rest(await parent.spawn("work"))
 
-    household = await parent.tools.family.household(parent.chat.id, besides=[])
+    household = await parent.tools.family.family_counts(parent.chat.id, besides=[])
 
     assert FamilyCounts("api", 1, 0) == household
 

@@ -75,14 +75,14 @@ async def test_an_agent_is_interrupted_once(parent):
 
 async def test_an_agent_that_waits_for_others_is_stopped_like_one_at_work(parent):
     agent = await parent.waiting_agent()
-    asked_before = len(parent.daemon.rehearsal.heard)
+    asked_before = len(parent.daemon.rehearsal.records)
 
     told = await parent.call("interrupt_agent", chat_id=agent["chat_id"])
 
     assert ("interrupting", True) == (told["status"], told["interrupted"])
     said = [role for role, _ in await parent.at_rest(agent)]
     assert [Role.USER, Role.ASSISTANT, Role.TOOL] == said
-    assert asked_before == len(parent.daemon.rehearsal.heard)
+    assert asked_before == len(parent.daemon.rehearsal.records)
     settled = await parent.call("wait_agent", chat_id=agent["chat_id"])
     assert ("waiting", True) == (settled["status"], settled["unfinished"])
 

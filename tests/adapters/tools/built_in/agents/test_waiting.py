@@ -99,7 +99,7 @@ async def test_waiting_asks_the_database_nothing(parent):
 
     assert "waiting" == told["status"]
     # Where it stands; and that it has settled, as its commit told, with its report.
-    assert ["standing", "standing"] == looks
+    assert ["with_reports", "with_reports"] == looks
 
 
 async def test_while_it_waits_nothing_is_asked_and_no_timer_fires(parent):
@@ -234,7 +234,7 @@ async def test_many_that_settle_at_once_are_each_told_of_once_and_looked_for_tog
     for ids, waited in told.values():
         assert ids == [agent["chat_id"] for agent in waited["agents"]]
         assert ["the report"] * 6 == [agent["report"] for agent in waited["agents"]]
-    assert 2 * len(parents) == looks.count("standing")
+    assert 2 * len(parents) == looks.count("with_reports")
 
 
 async def test_news_that_got_lost_is_looked_for(parent):
@@ -246,7 +246,7 @@ async def test_news_that_got_lost_is_looked_for(parent):
     async with trio.open_nursery() as nursery:
         nursery.start_soon(partial(_wait, waiting, agent, told))
         with trio.fail_after(PATIENCE_SECONDS):
-            while "standing" not in looks:
+            while "with_reports" not in looks:
                 await trio.sleep(0.002)
         await parent.call("interrupt_agent", chat_id=agent["chat_id"])
         await parent.at_rest(agent)

@@ -40,7 +40,7 @@ async def a_turn(daemon, **new):
 
 
 def prompts(daemon):
-    return [heard.body.decode() for heard in daemon.rehearsal.heard]
+    return [heard.body.decode() for heard in daemon.rehearsal.records]
 
 
 async def test_advice_is_asked_for_and_given(fresh):

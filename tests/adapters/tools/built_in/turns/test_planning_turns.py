@@ -32,7 +32,7 @@ async def test_a_question_and_a_plan_end_the_turn_without_another_word(fresh, ca
 
         assert [Role.USER, Role.ASSISTANT, Role.TOOL] == [body.role for body in said]
         assert not said[-1].parts[0].is_error
-        assert 1 == len(daemon.rehearsal.heard)
+        assert 1 == len(daemon.rehearsal.records)
 
 
 async def test_a_plan_is_a_file_of_the_chat_that_its_owner_may_open(fresh):
@@ -64,4 +64,4 @@ async def test_a_chat_that_works_has_no_such_tools(fresh):
         _, said = await a_turn(daemon)
 
         assert "there is no tool propose_plan" in said[2].parts[0].result
-        assert b"plan-mode" not in daemon.rehearsal.heard[0].body
+        assert b"plan-mode" not in daemon.rehearsal.records[0].body

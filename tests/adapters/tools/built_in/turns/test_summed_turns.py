@@ -37,4 +37,4 @@ async def test_where_they_are_switched_off_a_model_is_asked_for_answers_only(fre
     async with a_daemon(fresh, Behaviour(text=ANSWER)) as daemon:
         await daemon.at_rest(await daemon.begin("the login is broken"))
 
-        assert 1 == len(daemon.rehearsal.heard)
+        assert 1 == len(daemon.rehearsal.records)

@@ -55,7 +55,7 @@ async def results(running):
 async def test_a_chat_has_them_as_soon_as_it_has_its_workspace(fresh, data_dir, setting):
     async with a_daemon(fresh, data_dir, CREATES, LOOKS, LOOKS, **setting) as running:
         made, first, second = await results(running)
-        asked = [heard.body.decode() for heard in running.rehearsal.heard]
+        asked = [heard.body.decode() for heard in running.rehearsal.records]
 
     assert f"{made['path']} hi" in first["output"]
     assert first == second
