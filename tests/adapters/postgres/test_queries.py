@@ -95,11 +95,13 @@ def test_a_statement_writes_all_that_is_encoded_for_it(statement, fields):
     )
 
 
-def test_a_chat_is_made_of_all_its_columns():
+def test_every_field_of_a_chat_is_read_and_written():
     """A field of `Chat` with a default would keep it, whatever is stored."""
+    names = {field.name for field in dataclasses.fields(Chat)}
     made = inspect.getsource(chat_of)
 
-    assert [] == [field.name for field in dataclasses.fields(Chat) if f"{field.name}=" not in made]
+    assert [] == [name for name in names if f"{name}=" not in made]
+    assert {"holder"} == names - {*CHANGE_FIELDS[0], *CHANGE_FIELDS[1]}, "it is never written"
 
 
 def test_statements_about_chats_at_work_name_each_status_of_work():
