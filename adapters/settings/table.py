@@ -89,7 +89,8 @@ class Config:
         Subject.LISTENING,
         Networks(),
         default="none",
-        help="whose X-Forwarded-For is believed: limits go by the address of who asks, not theirs",
+        help="proxies whose X-Forwarded-For is trusted: limits count the client's address, not"
+        " theirs",
     )
     tls_cert: Path | None = setting(
         Subject.LISTENING,
@@ -105,20 +106,21 @@ class Config:
         Subject.LISTENING,
         Count(1, 64),
         default="1",
-        help="how many of us serve at that address and run chats; more than processors do not help",
+        help="the number of processes that serve and run chats; more than there are CPUs do not"
+        " help",
     )
     relay_listen: HostAddress | None = setting(
         Subject.LISTENING,
         HostPort(),
         default_help="an address that is not public, any free port",
-        help="where other processes reach this one, to follow its chats; of several here each takes"
-        " the next port",
+        help="where other processes reach this one, to follow its chats; each further process"
+        " takes the next port",
     )  # of the first process; None: an address that is not public
     relay_url: str | None = setting(
         Subject.LISTENING,
         WebAddress(),
         default_help="http:// and where it listens",
-        help="the same as those see it, if that is another address than relay_listen",
+        help="the address at which they reach this one, if it is not relay_listen",
     )  # likewise, without a slash at its end; None: where it listens
     data_dir: Path = setting(
         Subject.DATA,
@@ -139,7 +141,7 @@ class Config:
         Subject.DATA,
         PlainText(),
         default_help="promptcorner, postgres or nobody",
-        help="whom the embedded server runs as, when root starts it; others must leave it out",
+        help="the user that the embedded server runs as if root starts it; only root may set it",
     )  # whom the embedded server runs as, when we are root
     pool_size: int = setting(
         Subject.DATA,
@@ -148,7 +150,8 @@ class Config:
         # waited 744 ms, with 32 of them 291.
         Count(1, 64),
         default="24",
-        help="database connections, beside six of its own; when all are lent, others wait",
+        help="database connections of a process, besides six for itself; if all are in use,"
+        " tasks wait",
     )  # connections for readers and for writes that cannot be grouped
     secret_key: str | None = setting(
         Subject.ACCESS,
@@ -162,7 +165,7 @@ class Config:
         SecretText(24, 256),
         default_help="a one-time link, printed at the first start",
         secret=True,
-        help="a token of the first admin's, for set-ups without a person",
+        help="a token of the first admin, for installations without a person",
     )
     sharing: bool = setting(
         Subject.ACCESS,
@@ -174,84 +177,84 @@ class Config:
         Subject.ACCESS,
         Networks(),
         default="none",
-        help="networks of your own that strangers may send us to: MCP servers that name where to"
-        " log in, and workspaces",
+        help="private networks that addresses named by users, MCP servers or workspaces may"
+        " lead to",
     )  # that strangers may send us to
     user_keys: bool = setting(
         Subject.ACCESS,
         OnOff(),
         default="on",
-        help="whether users may bring keys of their own for providers; off ignores those there are",
+        help="whether users may bring keys of their own for providers; off ignores stored ones",
     )  # whether users may bring keys of their own
     root_chats: int = setting(
         Subject.CHATS,
         Count(1, 100_000),
         default="5000",
-        help="chats at work at once in a process; more wait until one has ended",
+        help="chats that a process runs at once; further ones wait until one has ended",
     )  # at work in this process at once
     child_chats: int = setting(
         Subject.CHATS,
         Count(0, 100_000),
         default="10000",
-        help="likewise, of those that other chats began",
+        help="chats begun by other chats that a process runs at once, besides root_chats",
     )
     lease_seconds: float = setting(
         Subject.CHATS,
         Seconds(1, 600),
         default="30",
-        help="without a sign of life for so long, a process loses its chats to others;"
+        help="a process without a sign of life for so long loses its chats to others;"
         " the same for all processes of a database",
     )  # the same in all processes of a database
     startup_seconds: float = setting(
         Subject.CHATS,
         Seconds(0.1, 86_400),
         default="60",
-        help="from asking a model to its first word; then it is asked again",
+        help="how long a model may take to its first word; then it is asked again",
     )
     silence_seconds: float = setting(
         Subject.CHATS,
         Seconds(0.1, 86_400),
         default="600",
-        help="between two words of a model; then it is asked again",
+        help="how long a model may be silent between two words; then it is asked again",
     )
     drain_seconds: float = setting(
         Subject.CHATS,
         Seconds(0, 3_600),
         default="30",
-        help="for steps that run when it is told to stop; then they are cut, and made again"
-        " by another process",
+        help="how long steps may still run when the daemon is told to stop; then another process"
+        " makes them again",
     )
     approval_policy: str = setting(
         Subject.CHATS,
         OneOf(("allow", "ask", "deny")),
         default="allow",
-        help="of chats without one: whether tools run freely, a person is asked before they change"
-        " things, or none is there",
+        help="for chats without a policy: run tools, ask a person before they change something,"
+        " or deny that",
     )  # of chats that have none: allow, ask or deny
     approval_rules: tuple[ApprovalRule, ...] = setting(
         Subject.CHATS,
         ApprovalRules(),
         default="none",
-        help="for tools in all chats, as execute=ask,mcp:*=ask; of those that fit deny and ask win",
+        help="rules for tools in all chats, as execute=ask,mcp:*=ask; the strictest that matches"
+        " wins",
     )
     approval_deadline: float = setting(
         Subject.CHATS,
         Seconds(0, 604_800),
         default="300",
-        help="for a person to decide, in seconds; then the call is denied; 0 waits for as long as"
-        " it takes",
+        help="how many seconds a person has to decide; then the call is denied; 0: no limit",
     )  # in seconds; 0: a person has as long as it takes
     summaries: bool = setting(
         Subject.CHATS,
         OnOff(),
         default="on",
-        help="whether models are asked what came of a turn and what a chat is about, for lists",
+        help="whether models write summaries of turns and chats, for lists",
     )  # for lists, by models
     experiments: frozenset[str] = setting(
         Subject.CHATS,
         AnyOf((ADVISOR_EXPERIMENT, DESKTOP_EXPERIMENT)),
         default="none",
-        help="what is tried out: agents that ask an advisor; settings for desktops",
+        help="experiments to switch on: agents that ask an advisor; settings for desktops",
     )
     plugins: tuple[str, ...] = setting(
         Subject.PLUGINS,
@@ -264,8 +267,8 @@ class Config:
         Subject.WORKSPACES,
         OneOf(("bubblewrap", "none")),
         default="bubblewrap",
-        help="what commands of chats run in; without it they are refused; none lets them do all"
-        " that the daemon can",
+        help="the sandbox for commands of chats; if it is missing they are refused; none lets them"
+        " do all that the daemon can",
     )  # bubblewrap or none
     sandbox_network: bool = setting(
         Subject.WORKSPACES,
@@ -277,8 +280,8 @@ class Config:
         Subject.WORKSPACES,
         OneOf(("sandboxed", "all", "off")),
         default="sandboxed",
-        help="what a workspace's .mcp.json names: programs run in the sandbox only; all begins them"
-        " without one, too",
+        help="MCP servers that a workspace's .mcp.json names: started in the sandbox only; all:"
+        " also without one",
     )  # sandboxed, all or off
     templates_dir: Path | None = setting(
         Subject.WORKSPACES,
@@ -296,25 +299,25 @@ class Config:
         Subject.WORKSPACES,
         Count(0, 3_650),
         default="30",
-        help="unused for so long, one that no chat but archived ones has is removed; 0: never",
+        help="days without use after which a workspace of archived chats only is removed; 0: never",
     )  # without use, of one that no chat needs; 0: for ever
     workspace_days_max: int = setting(
         Subject.WORKSPACES,
         Count(0, 3_650),
         default="0",
-        help="unused for so long, it is removed whichever chats have it; 0: never",
+        help="days without use after which every workspace is removed; 0: never",
     )  # likewise, whichever chats have it
     log: LogFormat = setting(
         Subject.LOG,
         OneOf(LOG_FORMATS),
         default="auto",
-        help="the form of its entries, on standard error; auto is text on a terminal",
+        help="the form of log entries, on standard error; auto is text on a terminal",
     )
     log_level: str = setting(
         Subject.LOG,
         OneOf(("debug", "info", "warning", "error")),
         default="info",
-        help="the least of them that is shown",
+        help="the lowest level that is logged",
     )
 
     environ: Mapping[str, str] = field(repr=False)

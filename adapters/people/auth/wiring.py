@@ -146,8 +146,8 @@ def _auth(
 
 
 def print_invitation(founded: FirstAdminSetup, link: str) -> None:
-    """Print the link of the first admin, whom nothing else could tell it. A program that reads the
-    log gets one entry and nothing between."""
+    """Print the link of the first admin, who cannot learn it in another way. A program that reads
+    the log gets one entry and nothing between."""
     hours, name = int(LINK_SECONDS // 3600), founded.admin.username
     # A warning: where a log shows warnings only, there would be no way in.
     emit("admin.invited", "warning", user=name, link=link, hours=hours, new=founded.is_new)
