@@ -124,7 +124,7 @@ class Stored:
         await trio.lowlevel.checkpoint()
         return ChatSnapshot(replace(self._chat, id=chat), self._messages, 0, (), (), ())
 
-    async def moved(self, known: Mapping[ChatId, int]) -> Mapping[ChatId, int]:
+    async def newer_snapshots(self, known: Mapping[ChatId, int]) -> Mapping[ChatId, int]:
         await trio.lowlevel.checkpoint()
         return {}
 

@@ -42,7 +42,7 @@ from runtime.errors import (
 )
 from runtime.log import Level, emit
 from runtime.mailbox import Mailbox
-from runtime.restart import Again, GiveUp, Restart, what_next
+from runtime.restart import GiveUp, Restart, StartAgain, what_next
 from runtime.scope import CausedScope
 from runtime.statistics import ChildrenStatistics, ChildStatistics
 
@@ -157,7 +157,7 @@ class Children:
         return running
 
     def find(self, name: str) -> RunningChild | None:
-        """The running child of that name."""
+        """Return the running child of that name, or None."""
         return self._running.get(name)
 
     def __iter__(self) -> Iterator[RunningChild]:
@@ -247,7 +247,7 @@ class Children:
             verdict = what_next(policy, end, running.restarted_at, now())
             if isinstance(verdict, GiveUp):
                 self._give_up(running, policy, end)
-            if self._stopping or not isinstance(verdict, Again):
+            if self._stopping or not isinstance(verdict, StartAgain):
                 return end
             self._note("child.restarted", running, end)
             if child.mailbox is not None:

@@ -6,10 +6,10 @@ import trio
 
 
 def now() -> float:
-    """Seconds on the run's own clock: monotonic, virtual in tests, meaningless outside the run."""
+    """Return the seconds on the run's own clock, which is monotonic, and virtual in tests."""
     return trio.current_time()
 
 
 def wall() -> datetime:
-    """The time of day, aware, in UTC: to be shown or stored, never to measure with."""
+    """Return the time of day, aware, in UTC: to be shown or stored, never to measure with."""
     return datetime.now(UTC)

@@ -45,19 +45,19 @@ class ChildGaveUp(Cause):
 
 @dataclass(frozen=True, slots=True)
 class Finished:
-    """It came to its own end, whatever was asked of it meanwhile."""
+    """The work came to its own end, whether or not it was told to stop meanwhile."""
 
 
 @dataclass(frozen=True, slots=True)
 class Stopped:
-    """It was told to stop, and did."""
+    """The work was told to stop, and did."""
 
     cause: Cause
 
 
 @dataclass(frozen=True, slots=True)
 class Crashed:
-    """Something unexpected came out of it. Doing it again may help."""
+    """The work let out an unexpected error. Doing it again may help."""
 
     error: Exception
 

@@ -22,25 +22,25 @@ class Restart:
 
 
 @dataclass(frozen=True, slots=True)
-class Again:
-    """Start it again, after a rest."""
+class StartAgain:
+    """The child is started again, after a rest."""
 
     after_seconds: float
 
 
 @dataclass(frozen=True, slots=True)
 class Leave:
-    """It has ended, and that is all."""
+    """The child has ended, and nothing follows."""
 
 
 @dataclass(frozen=True, slots=True)
 class GiveUp:
-    """The supervisor cannot go on without it."""
+    """The child stays down, and its supervisor cannot go on without it."""
 
 
 def what_next(
     policy: Restart | None, end: End, restarted_at: Sequence[float], now: float
-) -> Again | Leave | GiveUp:
+) -> StartAgain | Leave | GiveUp:
     """Return what follows `end` at `now`, given the times of this child's earlier restarts."""
     if policy is None or not isinstance(end, Crashed | Broken):
         return Leave()
@@ -49,7 +49,7 @@ def what_next(
     recent = sum(now - at < policy.within_seconds for at in restarted_at)
     if recent >= policy.times:
         return GiveUp()
-    return Again(
+    return StartAgain(
         delay_seconds(
             recent + 1, first_seconds=policy.first_seconds, cap_seconds=policy.cap_seconds
         )

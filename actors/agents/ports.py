@@ -32,7 +32,7 @@ class FamilyMember:
     last_error: ChatError | None
     created_at: datetime
     updated_at: datetime
-    said: ChildReport | None = None  # None: it has not been asked for, or has not settled
+    last_report: ChildReport | None = None  # None: it has not been asked for, or has not settled
 
     @property
     def type(self) -> str:
@@ -43,7 +43,7 @@ class FamilyMember:
 class ChildPage:
     """A page of children, and how many there are in all."""
 
-    shown: Sequence[FamilyMember]
+    members: Sequence[FamilyMember]
     total: int
 
 
@@ -59,12 +59,14 @@ class FamilyCounts:
 
 
 class FamilyReader(Protocol):
+    """A port to the relatives of a chat."""
+
     async def descendants(self, of: ChatId, wanted: Sequence[ChatId]) -> Sequence[FamilyMember]:
         """Return those of `wanted` that descend from `of`. No chat is its own descendant."""
         ...
 
     async def with_reports(self, of: ChatId, wanted: Sequence[ChatId]) -> Sequence[FamilyMember]:
-        """Return the same, with the reports of those that have settled, in one query for all."""
+        """Return the same as `descendants`, with the last reports of those that have settled."""
         ...
 
     async def children(self, of: ChatId, *, limit: int, offset: int) -> ChildPage:

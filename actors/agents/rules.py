@@ -24,15 +24,17 @@ from actors.law.parts.message import CUT_SHORT, Part, TextPart
 from actors.law.states import Status
 
 DEPTH_MAX = 1  # of agents below a chat of a user; an agent that spawns is refused
-# In which nothing is to be reported yet. A child that waits for its user goes on when he has
-# decided, and he is asked at the root of the family: to say that it has settled would make a model
-# ask again and again.
+# In these a child has nothing to report yet. One that waits for its user goes on when they have
+# decided, and they are asked at the root of the family: if it counted as settled, a model would ask
+# again and again.
 BUSY = frozenset({Status.RUNNING, Status.INTERRUPTING, Status.REQUIRES_ACTION})
 
 UNKNOWN_ERROR = "it was stopped by an error of which nothing is known"
 
 
 class AgentType(Enum):
+    """The kind of agent that a model asks for when it spawns one."""
+
     GENERAL = "general"
     EXPLORE = "explore"
     COMPUTER_USE = "computer_use"
@@ -79,6 +81,7 @@ def child_id(parent: Chat, tool_call_id: str) -> ChatId:
 
 
 def has_settled(status: Status) -> bool:
+    """Return whether a child with this status is at rest, so that its parent need not wait."""
     return status not in BUSY
 
 
@@ -102,16 +105,17 @@ def report_document(child: FamilyMember) -> dict[str, Any]:
     An error is part of the report and no failure of the wait. What a child said before its work was
     cut short is no report.
     """
-    said = child.said or ChildReport("", is_whole=False)
+    last = child.last_report or ChildReport("", is_whole=False)
     document = child_document(child)
     if child.status is Status.ERROR:
-        return document | error_document(child.last_error) | {"report": said.report}
-    if child.status is Status.WAITING and said.is_whole:
-        return document | {"report": said.report}
+        return document | error_document(child.last_error) | {"report": last.report}
+    if child.status is Status.WAITING and last.is_whole:
+        return document | {"report": last.report}
     return document | {"report": "", "unfinished": True}
 
 
 def error_document(error: ChatError | None) -> dict[str, Any]:
+    """Return what a parent reads of the error that has stopped a child."""
     if error is None:
         return error_document(ChatError(UNKNOWN_ERROR))
     document = {
@@ -204,17 +208,17 @@ class SpawnSlots:
                 self._coming.pop(parent, None)
 
 
-def slot_refusal(household: FamilyCounts, *, before: int) -> str | None:
+def slot_refusal(counts: FamilyCounts, *, before: int) -> str | None:
     """Return why there is no slot for another child, in words for the model, or None.
 
     `counts` does not include the `before` children whose slots were reserved earlier.
     """
-    if household.children + before >= CHILDREN_MAX:
+    if counts.children + before >= CHILDREN_MAX:
         return (
             f"this chat has had {CHILDREN_MAX} agents, and there are no more for it;"
             " give the work to one that rests, with message_agent"
         )
-    if household.at_work + before >= AT_WORK_MAX:
+    if counts.at_work + before >= AT_WORK_MAX:
         return (
             f"{AT_WORK_MAX} agents of this chat are at work, and more cannot be at the same time;"
             " wait for one with wait_agent, or stop one with interrupt_agent, and spawn then"

@@ -46,12 +46,12 @@ async def wait_for(
         with CausedScope(seconds=seconds):
             while True:
                 watch.begin_look()
-                watch.looked(await look())
+                watch.end_look(await look())
                 if watch.has_enough:
                     return watch.found
                 await watch.until_it_seems_enough()
     with CausedScope(seconds=LAST_LOOK_SECONDS):
-        watch.looked(await look())  # it may have come at the last moment
+        watch.end_look(await look())  # it may have come at the last moment
     return watch.found
 
 
@@ -72,7 +72,7 @@ class _Watch:
         self._heard.clear()
         self._in_doubt = False
 
-    def looked(self, found: Sequence[FamilyMember]) -> None:
+    def end_look(self, found: Sequence[FamilyMember]) -> None:
         self.found = found
         self._settled = {child.id: has_settled(child.status) for child in found}
 

@@ -57,7 +57,7 @@ def seconds_left(stored: StoredChat) -> float:
 
 def client_seconds_left(stored: StoredChat) -> float:
     """Return the seconds that the client has left to answer its calls."""
-    if stored.chat.asks and not unanswered_dynamic_calls(stored):
+    if stored.chat.open_approvals and not unanswered_dynamic_calls(stored):
         return inf
     deadline = stored.chat.requires_action_deadline_at
     return 0.0 if deadline is None else (deadline - stored.now).total_seconds()
@@ -65,7 +65,7 @@ def client_seconds_left(stored: StoredChat) -> float:
 
 def person_seconds_left(stored: StoredChat) -> float:
     """Return the seconds that are left to decide on the first call that waits for consent."""
-    times = [ask.until for ask in stored.chat.asks if ask.until is not None]
+    times = [ask.until for ask in stored.chat.open_approvals if ask.until is not None]
     return (min(times) - stored.now).total_seconds() if times else inf
 
 

@@ -115,7 +115,7 @@ def approvals_after(
     stored: StoredChat, request: ask.EnterRequiresAction
 ) -> tuple[Approval, ...] | None:
     """Return the approvals of a chat that asks, or None if a call is named that has a result."""
-    wanted = {one.tool_call_id for one in request.asks}
+    wanted = {one.tool_call_id for one in request.calls_to_approve}
     if not wanted <= {call.id for call in unanswered_calls(stored.tail)}:
         return None
     seconds = request.approval_seconds
@@ -123,7 +123,10 @@ def approvals_after(
     kept = (known for known in stored.chat.approvals if known.tool_call_id not in wanted)
     return (
         *kept,
-        *(Approval(a.tool_call_id, a.tool, a.args, stored.now, until) for a in request.asks),
+        *(
+            Approval(a.tool_call_id, a.tool, a.args, stored.now, until)
+            for a in request.calls_to_approve
+        ),
     )
 
 
@@ -139,7 +142,7 @@ def decide(stored: StoredChat, request: ask.DecideApproval) -> ApprovalOutcome |
     is_wider = request.verdict is Verdict.ALLOW_ALWAYS
     allowed = tuple(
         one
-        for one in stored.chat.asks
+        for one in stored.chat.open_approvals
         if one is approval or (is_wider and one.tool == approval.tool)
     )
     by = request.decided_by
@@ -160,7 +163,9 @@ def decide(stored: StoredChat, request: ask.DecideApproval) -> ApprovalOutcome |
 
 def expire(stored: StoredChat) -> ApprovalOutcome | None:
     """Return what follows for approvals whose time is over, or None if there are none."""
-    late = tuple(a for a in stored.chat.asks if a.until is not None and a.until <= stored.now)
+    late = tuple(
+        a for a in stored.chat.open_approvals if a.until is not None and a.until <= stored.now
+    )
     return _denied(stored, late, LATE) if late else None
 
 
@@ -192,7 +197,7 @@ def _open(chat: Chat, request: ask.DecideApproval) -> Approval | None:
     return next(
         (
             one
-            for one in chat.asks
+            for one in chat.open_approvals
             if one.tool_call_id == request.tool_call_id and request.asked_at in (None, one.asked_at)
         ),
         None,

@@ -202,7 +202,7 @@ class Chat:
         return self.plan_mode == "plan"
 
     @property
-    def asks(self) -> tuple[Approval, ...]:
+    def open_approvals(self) -> tuple[Approval, ...]:
         """Return the approvals that wait for a person now."""
         return tuple(approval for approval in self.approvals if approval.is_open)
 

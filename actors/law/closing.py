@@ -58,7 +58,7 @@ def calls_for_others(stored: StoredChat) -> tuple[ToolCallPart, ...]:
 
 def waits_for_others(stored: StoredChat) -> bool:
     """Return whether a client or a person has to answer before the turn can go on."""
-    return bool(stored.chat.asks or unanswered_dynamic_calls(stored))
+    return bool(stored.chat.open_approvals or unanswered_dynamic_calls(stored))
 
 
 def has_new_answer(tail: tuple[Body, ...]) -> bool:

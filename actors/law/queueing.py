@@ -14,14 +14,14 @@ from actors.law.chat import QUEUE_ROWS_MAX, QueuedMessage, StoredChat
 from actors.law.ids import QueuedId
 from actors.law.refusals import NotAllowed, QueuedNotFound, QueueFull, QueueMoved
 
-AT_BIRTH = 1  # the snapshot in which a chat is created; every later bundle has a newer one
+CREATION_SNAPSHOT = 1  # the snapshot in which a chat is created; every later bundle has a newer one
 
 Queue = tuple[QueuedMessage, ...]
 
 
 def append(stored: StoredChat, request: ask.SendMessage) -> Queue | QueueFull | NotAllowed:
     queue = stored.queue
-    if stored.chat.snapshot_version == AT_BIRTH:
+    if stored.chat.snapshot_version == CREATION_SNAPSHOT:
         rule = "a chat is born without a queue; send it once the chat is there"
         return NotAllowed("SendMessage", stored.state, rule)
     if len(queue) >= QUEUE_ROWS_MAX:

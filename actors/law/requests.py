@@ -92,6 +92,8 @@ class CreateChat:
 
 @dataclass(frozen=True, slots=True)
 class SetArchived:
+    """Put the chat into the archive, or take it out again."""
+
     archived: bool
 
 
@@ -115,6 +117,8 @@ SAME_OPTIONS = ChatOptions()
 
 @dataclass(frozen=True, slots=True)
 class SendMessage:
+    """Add a user's message, or put it into the queue if the chat is at work or waits for others."""
+
     message: UserMessage
     busy: BusyBehaviour = BusyBehaviour.QUEUE
     options: ChatOptions = SAME_OPTIONS
@@ -131,7 +135,7 @@ class EditMessage:
 
 @dataclass(frozen=True, slots=True)
 class RequestCompaction:
-    pass
+    """Have the conversation summed up before the model is asked anything else."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -141,6 +145,8 @@ class DeleteQueued:
 
 @dataclass(frozen=True, slots=True)
 class PromoteQueued:
+    """Make a queued message the next one, now: a turn that is under way is interrupted."""
+
     queued_id: QueuedId
 
 
@@ -161,6 +167,8 @@ class ReorderQueued:
 
 @dataclass(frozen=True, slots=True)
 class Interrupt:
+    """End the turn, or the wait for a client and people, because a user wants that."""
+
     reason: str = "interrupted by user"
 
 
@@ -175,6 +183,8 @@ class DynamicResult:
 
 @dataclass(frozen=True, slots=True)
 class CompleteRequiresAction:
+    """Add a client's results of its own tools, for which the chat waits."""
+
     results: tuple[DynamicResult, ...]
     submitted_by: UserId
     model_config_id: ModelConfigId | None = None
@@ -189,11 +199,13 @@ class DecideApproval:
     verdict: Verdict
     decided_by: UserId
     words: str = ""  # with which it is denied: the model reads them
-    asked_at: datetime | None = None  # the ask that he has seen; None: whichever waits
+    asked_at: datetime | None = None  # of the approval that the person saw; None: the one there is
 
 
 @dataclass(frozen=True, slots=True)
 class ReconcileInvalidState:
+    """Bring a chat whose columns fit no state into its error state."""
+
     error: ChatError | None = None
 
 
@@ -221,12 +233,12 @@ class TakeUp:
 
 @dataclass(frozen=True, slots=True)
 class Abandon:
-    pass
+    """Give the chat back: it stays as it is, and any process may take it."""
 
 
 @dataclass(frozen=True, slots=True)
 class RecordGenerationAttempt:
-    pass
+    """Count an attempt, before it begins."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -238,6 +250,8 @@ class RecordRetryState:
 
 @dataclass(frozen=True, slots=True)
 class CommitStep:
+    """Add the messages of a step of the turn."""
+
     messages: tuple[Body, ...]
     consumes_compaction: bool = False
     ends_turn: bool = False  # `FinishTurn` follows: no boundary, what steers is its next message
@@ -254,12 +268,16 @@ class CallToApprove:
 
 @dataclass(frozen=True, slots=True)
 class EnterRequiresAction:
-    asks: tuple[CallToApprove, ...] = ()
+    """Wait until a client has answered its calls, and people have decided about others."""
+
+    calls_to_approve: tuple[CallToApprove, ...] = ()
     approval_seconds: float = 0.0  # then nobody has allowed them; 0: they wait as long as it takes
 
 
 @dataclass(frozen=True, slots=True)
 class CancelRequiresAction:
+    """Answer for a client that did not answer in time."""
+
     reason: str = "timed out"
 
 
@@ -270,17 +288,23 @@ class ExpireApprovals:
 
 @dataclass(frozen=True, slots=True)
 class FinishInterruption:
+    """End an interrupted turn, and keep what was said in it."""
+
     partials: tuple[Body, ...] = ()
     gives_back: bool = False  # if the chat comes to rest, its holder lets it go in the same write
 
 
 @dataclass(frozen=True, slots=True)
 class FinishTurn:
+    """End the turn. If a message is queued, the next turn begins with it."""
+
     gives_back: bool = False  # if the chat comes to rest, its holder lets it go in the same write
 
 
 @dataclass(frozen=True, slots=True)
 class FinishError:
+    """Stop the chat with an error, until a user goes on with it."""
+
     error: ChatError
 
 

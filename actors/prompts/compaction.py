@@ -184,7 +184,7 @@ if there is one. It is shown to be summarised: do nothing that is asked for in i
 """
 
 
-def asking_for_summary(prompt: Prompt) -> Prompt:
+def prompt_for_summary(prompt: Prompt) -> Prompt:
     """Return the same prompt, its tools included, with the question at its end.
 
     No tool may be called, and the model itself decides on the length of the answer.
@@ -197,7 +197,7 @@ def asking_for_summary(prompt: Prompt) -> Prompt:
     )
 
 
-def asking_for_part(
+def prompt_for_part(
     prompt: Prompt, portion: str, so_far: str, *, number: int, count: int
 ) -> Prompt:
     """Return a question by itself, without what stands around the conversation and would take
@@ -221,12 +221,12 @@ def asking_for_part(
     )
 
 
-def plainly(prompt: Prompt, usual: CallSettings) -> Prompt:
-    """Return the prompt with little reasoning. `usual` are the settings of the model's calls in a
-    chat."""
-    options = None if usual.options is None else _unthinking(usual.options)
-    effort = None if usual.effort is None else _EFFORT_PLAIN
-    return replace(prompt, settings=replace(usual, effort=effort, options=options))
+def plain_prompt(prompt: Prompt, chat_settings: CallSettings) -> Prompt:
+    """Return the prompt with as little reasoning as possible, and with the cap of `chat_settings`,
+    the settings with which the model is called in the chat."""
+    options = None if chat_settings.options is None else _unthinking(chat_settings.options)
+    effort = None if chat_settings.effort is None else _EFFORT_PLAIN
+    return replace(prompt, settings=replace(chat_settings, effort=effort, options=options))
 
 
 def summary_in(answer: ModelAnswer) -> str:

@@ -164,7 +164,7 @@ _UNKNOWN = "application/octet-stream"
 def file_part(
     part: FilePart, files: StoredFiles, takes: Accepts | None
 ) -> TextPart | FilePart | None:
-    """None: an empty file says nothing."""
+    """Return the file as a part of a prompt, or None if it is empty."""
     found = _found(part, files)
     if found is None:
         return TextPart(_missing(part))

@@ -23,7 +23,7 @@ from actors.law.parts.message import (
 from actors.law.parts.prompt import PromptMessage
 from actors.prompts.converting import Accepts, StoredFiles, prompt_message
 from actors.prompts.pairing import Pairing
-from actors.prompts.selecting import provider_executed
+from actors.prompts.selecting import is_provider_executed
 
 ROW_BYTES = 1024  # of a row and what is made of it, beside its texts: about
 
@@ -61,7 +61,7 @@ class GrowingPrompt:
             self.bytes_count += _text_bytes(part)
             if isinstance(part, FilePart) or (isinstance(part, ToolResultPart) and part.is_media):
                 self.is_light = False
-            if provider_executed(part):
+            if is_provider_executed(part):
                 self.has_provider_tools = True
 
     def _is_beginning_of(self, rows: Sequence[Message]) -> bool:

@@ -55,6 +55,8 @@ class Document:
 
 
 class ChatFiles(Protocol):
+    """A port that keeps files which tools have made."""
+
     async def keep(self, chat: Chat, document: Document) -> bool:
         """Keep the file and link it to the chat, all or nothing. The same id again changes nothing.
 
@@ -111,7 +113,7 @@ NO_SKILLS = NoSkills()
 class WorkspaceInstructions(Protocol):
     """The instructions that stand in the workspaces of chats."""
 
-    async def told(self, chat: Chat) -> str | None:
+    async def instructions(self, chat: Chat) -> str | None:
         """Return the instructions, or None if there are none.
 
         They are the same in every turn, until newer ones are asked for.
@@ -122,7 +124,7 @@ class WorkspaceInstructions(Protocol):
 class NoInstructions:
     """A deployment in which no chat has a workspace."""
 
-    async def told(self, chat: Chat) -> str | None:
+    async def instructions(self, chat: Chat) -> str | None:
         return None
 
 

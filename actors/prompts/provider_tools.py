@@ -19,7 +19,7 @@ from actors.law.parts.json_text import ANTHROPIC, is_json, notes_of
 from actors.law.parts.message import Part, ReasoningPart, TextPart, ToolCallPart, ToolResultPart
 from actors.law.parts.prompt import AssistantOutput, PromptMessage, ToolResults, UserInput
 from actors.prompts.converting import text_of
-from actors.prompts.selecting import provider_executed
+from actors.prompts.selecting import is_provider_executed
 
 _KNOWN = frozenset({"web_search"})
 _P = TypeVar("_P", bound=Part)
@@ -188,7 +188,7 @@ def _stripped(messages: Sequence[PromptMessage]) -> tuple[PromptMessage, ...]:
 
 def _all(said: PromptMessage) -> frozenset[int]:
     parts = said.parts if isinstance(said, AssistantOutput) else ()
-    return frozenset(place for place, part in enumerate(parts) if provider_executed(part))
+    return frozenset(place for place, part in enumerate(parts) if is_provider_executed(part))
 
 
 def _count(messages: Sequence[PromptMessage]) -> int:

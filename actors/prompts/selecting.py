@@ -54,10 +54,10 @@ def _own(rows: Sequence[Message], identity_of: IdentityOf, target: str) -> Itera
         if body.role is not Role.ASSISTANT or identity_of(body.model_config_id) == target:
             yield row
             continue
-        kept = tuple(part for part in body.parts if not provider_executed(part))
+        kept = tuple(part for part in body.parts if not is_provider_executed(part))
         if kept or not body.parts:
             yield replace(row, body=replace(body, parts=kept)) if kept != body.parts else row
 
 
-def provider_executed(part: Part) -> bool:
+def is_provider_executed(part: Part) -> bool:
     return isinstance(part, ToolCallPart | ToolResultPart) and part.provider_executed

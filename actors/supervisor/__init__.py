@@ -5,7 +5,7 @@ For other rooms:
     actor      runs the supervisor: hints and polls come in, chat actors are started and stopped
     api        the mail of the supervisor, the functions that send it, and its intake and statistics
     deps       what the supervisor asks for, and its limits
-    slots      the places for chats: taken, promised to a sender, or free
+    slots      the slots for chats: taken, promised to a sender, or free
 
 Inside:
     decide     the rules: what follows the end of a chat actor, a search, a comparison

@@ -26,15 +26,15 @@ from actors.supervisor.api import (
     ChatEnded,
     ChatSettled,
     Compare,
-    Compared,
+    ComparisonEnded,
     Drain,
-    Drained,
+    DrainEnded,
     HandOver,
     Intake,
     LeaseBegun,
     LeaseLost,
     LookForWork,
-    Searched,
+    SearchEnded,
     SupervisorMail,
     SupervisorStatistics,
 )
@@ -58,7 +58,7 @@ UNANSWERED_LOGGED = 60  # of so many questions in a row that the store did not a
 
 
 class Supervisor:
-    """The actor that holds all chats of this process. Senders claim places in its `slots`.
+    """The actor that holds all chats of this process. Senders claim room in its `slots`.
 
     `intake` is given where something that sends to the supervisor was built before it.
     """
@@ -92,7 +92,7 @@ class Supervisor:
         self._crashes: OrderedDict[ChatId, int] = OrderedDict()
         self._unanswered: Counter[str] = Counter()  # in a row, by what was asked
         self._search = SearchState.IDLE
-        self._is_short = False  # the last search may have left chats behind for want of a place
+        self._is_short = False  # the last search may have left chats behind for want of a slot
         self._comparing = False
         self._strangers: frozenset[RunnerId] = frozenset()
         self._draining = self._drained = False
@@ -135,7 +135,7 @@ class Supervisor:
         match mail:
             case LookForWork():
                 self._look()
-            case Searched():
+            case SearchEnded():
                 self._searched(mail)
             case HandOver(stored, history):
                 self._start(stored, history)
@@ -147,7 +147,7 @@ class Supervisor:
                     self._keep_away(runner)
             case Compare():
                 self._compare()
-            case Compared():
+            case ComparisonEnded():
                 self._compared(mail)
             case LeaseBegun(worker=worker):
                 self._lease_begun(worker)
@@ -155,7 +155,7 @@ class Supervisor:
                 self._lease_lost(worker)
             case Drain():
                 self._drain(children)
-            case Drained():
+            case DrainEnded():
                 self._has_drained()
             case _:
                 assert_never(mail)
@@ -169,7 +169,7 @@ class Supervisor:
                 expecting = self._search is not SearchState.IDLE or self.slots.has_claims
                 running = self._registry.note_moved(news, expecting=expecting)
                 if running is not None:
-                    self._place(running, news.status)
+                    self._note_waiting(running, news.status)
             case WorkWaits():
                 api.look_for_work(self.address)
             case HintsLost():
@@ -178,8 +178,8 @@ class Supervisor:
             case _:
                 pass  # running chats is the same under any title, and asks for models
 
-    def _place(self, running: RunningChat, status: Status) -> None:
-        """Free the place of a chat that waits for others, for a chat that waits for a place."""
+    def _note_waiting(self, running: RunningChat, status: Status) -> None:
+        """Free the slot of a chat that waits for others, for a chat that waits for a slot."""
         is_waiting = status is Status.REQUIRES_ACTION
         is_free = self.slots.note_waiting(running.holder.runner, is_waiting=is_waiting)
         if is_free and self._is_short:
@@ -204,13 +204,13 @@ class Supervisor:
         taken: list[tuple[StoredChat | UnreadableChat, ...]] = []
 
         async def acquire() -> None:
-            tell = self._heartbeat.may_tell_deaths
+            tell = self._heartbeat.may_count_deaths
             taken.append(await self._deps.leases.acquire(worker, room, count_deaths=tell))
 
         end = await run_child(CausedScope(), acquire)
-        self.address.cast(Searched(worker, taken[0] if self._is_well("acquire", end) else None))
+        self.address.cast(SearchEnded(worker, taken[0] if self._is_well("acquire", end) else None))
 
-    def _searched(self, search: Searched) -> None:
+    def _searched(self, search: SearchEnded) -> None:
         self.slots.end_search()
         for taken in search.taken or ():
             if isinstance(taken, StoredChat):
@@ -237,7 +237,7 @@ class Supervisor:
             self._settle(chat.id, holder, GiveBack(0))
             return
         self.slots.take(holder.runner, is_root=chat.is_root)
-        self._place(self._registry.start(stored, holder, history), chat.status)
+        self._note_waiting(self._registry.start(stored, holder, history), chat.status)
         self._taken_count += 1
 
     def _tell_end(self, runner: RunnerId, _name: str, end: End) -> None:
@@ -298,16 +298,16 @@ class Supervisor:
 
         end = await run_child(CausedScope(), read)
         answer = held[0] if self._is_well("compare", end) else None
-        self.address.cast(Compared(worker, known, answer))
+        self.address.cast(ComparisonEnded(worker, known, answer))
 
-    def _compared(self, compared: Compared) -> None:
+    def _compared(self, compared: ComparisonEnded) -> None:
         self._comparing = False
         if compared.held is None:
             return
         for moved in compared.held:
             running = self._registry.find(moved.runner_id)
             if running is not None and running.note_moved(moved):
-                self._place(running, moved.status)
+                self._note_waiting(running, moved.status)
         here = self._registry.runners | self._settling | self._kept_away.keys()
         found = decide.compare_held(
             compared.held,
@@ -367,7 +367,7 @@ class Supervisor:
         if worker is not None:
             leave = partial(self._deps.leases.leave, worker)
             self._is_well("leave", await run_child(CausedScope(seconds=LEAVE_SECONDS), leave))
-        self.address.cast(Drained())
+        self.address.cast(DrainEnded())
 
     def _has_drained(self) -> None:
         self._drained = True

@@ -50,7 +50,7 @@ class LeaseLost:
 
 
 @dataclass(frozen=True, slots=True)
-class Searched:
+class SearchEnded:
     """The end of a search. None: the store did not answer."""
 
     worker: WorkerId
@@ -58,7 +58,7 @@ class Searched:
 
 
 @dataclass(frozen=True, slots=True)
-class Compared:
+class ComparisonEnded:
     """The chats that this process holds by what the store says. `known` are the runners that were
     here when it was asked."""
 
@@ -98,7 +98,7 @@ class Drain:
 
 
 @dataclass(frozen=True, slots=True)
-class Drained:
+class DrainEnded:
     """The end of draining: nothing runs any more, and the lease is given up."""
 
 
@@ -107,13 +107,13 @@ SupervisorMail = (
     | Compare
     | LeaseBegun
     | LeaseLost
-    | Searched
-    | Compared
+    | SearchEnded
+    | ComparisonEnded
     | HandOver
     | ChatEnded
     | ChatSettled
     | Drain
-    | Drained
+    | DrainEnded
 )
 
 

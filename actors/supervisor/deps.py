@@ -30,12 +30,12 @@ class SupervisorLimits:
     children: int = 10_000  # chats at work that have a parent
     ending: int = 1_000  # over both: chats that are only to be ended; more wait likewise
     # Beside all of these: chats that have no work before a client or a person has answered. Those
-    # beyond it keep the places that they had while they were at work, until others were answered.
+    # beyond it keep the slots that they had while they were at work, until others were answered.
     waiting: int = 10_000
     batch: int = 100  # taken by one statement; what is over, by the next
     poll_seconds: float = 1.0  # between searches that no hint asked for
     sync_seconds: float = 15.0  # between comparisons with what the store says this process holds
-    claim_seconds: float = 30.0  # a sender's promised place; then it is free again
+    claim_seconds: float = 30.0  # a slot promised to a sender; then it is free again
     lease_seconds: float = 30.0
     drain_seconds: float = 30.0  # for steps in flight when the process stops; then they are cut
 

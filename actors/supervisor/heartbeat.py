@@ -14,7 +14,7 @@ still held in the old name becomes free as soon as the old row is gone.
 
 When a lease is lost, most often the store was away and the leases of other processes have run out
 as well. They may be about to return. So for the length of one lease after the return,
-`may_tell_deaths` is False.
+`may_count_deaths` is False.
 """
 
 import math
@@ -102,7 +102,7 @@ class Heartbeat:
             former = worker
 
     @property
-    def may_tell_deaths(self) -> bool:
+    def may_count_deaths(self) -> bool:
         """Tell whether a process whose lease has run out counts as dead."""
         return now() >= self._others_return_until
 

@@ -37,8 +37,8 @@ class RunningChat:
     def note_moved(self, moved: ChatMoved) -> bool:
         """Let the actor look again if the news is new to it and not of its own write.
 
-        Return whether this is the chat's newest known state. That may be old news all the same: the
-        chat may have found a place among those that wait by now.
+        Return whether this is the chat's newest known state. Its actor may know it already, but
+        the supervisor does not: a chat that waits may free its slot by now.
         """
         if moved.snapshot_version <= self.seen:
             return moved.snapshot_version == self.seen

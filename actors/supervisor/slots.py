@@ -1,6 +1,6 @@
-"""Places for chats in this process: taken by an actor, promised to a sender, or free. Pure.
+"""Slots for chats in this process: taken by an actor, promised to a sender, or free. Pure.
 
-A sender that finds a place free acquires the chat for this process in its own transaction, so the
+A sender that finds a slot free acquires the chat for this process in its own transaction, so the
 chat needs no search and no second statement:
 
     claim = slots.claim(is_root=True, now=now())
@@ -8,12 +8,12 @@ chat needs no search and no second statement:
     if claim is not None:
         hand_over(supervisor, applied.stored)      or, if it was refused: slots.release(claim)
 
-A sender that forgets its claim, or dies, keeps the place for `claim_seconds`. If it had committed,
+A sender that forgets its claim, or dies, keeps the slot for `claim_seconds`. If it had committed,
 the next comparison with the store finds the chat.
 
-A chat that waits for its client or for a person takes no place, up to `SupervisorLimits.waiting` of
+A chat that waits for its client or for a person takes no slot, up to `SupervisorLimits.waiting` of
 them: so many may wait for days while others go on. When such a chat is answered it goes on at once,
-even if its place has been taken; then nothing else is begun until enough chats have ended.
+even if its slot has been taken; then nothing else is begun until enough chats have ended.
 """
 
 from collections.abc import Callable
@@ -30,7 +30,7 @@ from runtime.statistics import CounterMetric, GaugeMetric
 
 @dataclass(frozen=True, slots=True)
 class Claim:
-    """A place that is promised until some moment, and the holder that the chat will have."""
+    """A slot that is promised until some moment, and the holder that the chat will have."""
 
     holder: Holder
     is_root: bool
@@ -48,20 +48,20 @@ class Claim:
 @dataclass(frozen=True, slots=True)
 class SlotsStatistics:
     worker: WorkerId | None
-    roots: Annotated[int, GaugeMetric("Root chats that take a place here.")]
-    roots_max: Annotated[int, GaugeMetric("Root chats that may take a place here at most.")]
-    children: Annotated[int, GaugeMetric("Chats of agents that take a place here.")]
-    children_max: Annotated[int, GaugeMetric("Chats of agents that may take a place here at most.")]
+    roots: Annotated[int, GaugeMetric("Root chats that take a slot here.")]
+    roots_max: Annotated[int, GaugeMetric("Root chats that may take a slot here at most.")]
+    children: Annotated[int, GaugeMetric("Chats of agents that take a slot here.")]
+    children_max: Annotated[int, GaugeMetric("Chats of agents that may take a slot here at most.")]
     waiting: Annotated[
         int,
-        GaugeMetric("Chats that are held here and wait for others, so that they take no place."),
+        GaugeMetric("Chats that are held here and wait for others, so that they take no slot."),
     ]
-    claimed: Annotated[int, GaugeMetric("Places that are promised to chats that are being taken.")]
-    expired_count: Annotated[int, CounterMetric("Promised places that no chat came for in time.")]
+    claimed: Annotated[int, GaugeMetric("Slots that are promised to chats that are being taken.")]
+    expired_count: Annotated[int, CounterMetric("Promised slots that no chat came for in time.")]
 
 
 class Slots:
-    """The places of one process, shared by the supervisor and the senders that put chats to work.
+    """The slots of one process, shared by the supervisor and the senders that put chats to work.
     Nothing in it waits."""
 
     def __init__(self, limits: SupervisorLimits, new_id: Callable[[], UUID]) -> None:
@@ -69,14 +69,14 @@ class Slots:
         self._limits = limits
         self._new_id = new_id
         self._taken: dict[RunnerId, bool] = {}  # True: a root
-        self._waiting: set[RunnerId] = set()  # of these, those that take no place
+        self._waiting: set[RunnerId] = set()  # of these, those that take no slot
         self._claims: dict[RunnerId, Claim] = {}  # in the order of their ends
         self._roots = 0  # taken or promised
-        self._searched_for = 0  # places that the search under way may fill
+        self._searched_for = 0  # slots that the search under way may fill
         self._expired_count = 0
 
     def claim(self, *, is_root: bool, now: float) -> Claim | None:
-        """Promise a place to a chat that is about to be put to work. Return None if there is none,
+        """Promise a slot to a chat that is about to be put to work. Return None if there is none,
         or if a search under way may need all that are left."""
         room = self.room()
         free = (
@@ -92,27 +92,27 @@ class Slots:
         return claim
 
     def release(self, claim: Claim) -> None:
-        """Free the place of a claim that came to nothing."""
+        """Free the slot of a claim that came to nothing."""
         if self._claims.pop(claim.holder.runner, None) is not None:
             self._roots -= claim.is_root
 
     def take(self, runner: RunnerId, *, is_root: bool) -> None:
-        """Take a place for a chat that is here: the one that was promised to it, if any."""
+        """Take a slot for a chat that is here: the one that was promised to it, if any."""
         claim = self._claims.get(runner)
         if claim is not None:
             self.release(claim)
-        assert runner not in self._taken, f"runner {runner} has a place already"
+        assert runner not in self._taken, f"runner {runner} has a slot already"
         self._taken[runner] = is_root
         self._roots += is_root
 
     def free(self, runner: RunnerId) -> None:
-        """Free the place of a chat that has ended."""
+        """Free the slot of a chat that has ended."""
         self.note_waiting(runner, is_waiting=False)
         self._roots -= self._taken.pop(runner)
 
     def note_waiting(self, runner: RunnerId, *, is_waiting: bool) -> bool:
         """Note whether the chat waits for others or is at work. Return whether that frees its
-        place."""
+        slot."""
         if is_waiting == (runner in self._waiting):
             return False
         if not is_waiting:
@@ -138,7 +138,7 @@ class Slots:
         return frozenset(self._claims)
 
     def expire(self, now: float) -> None:
-        """Take back places that were promised too long ago."""
+        """Take back slots that were promised too long ago."""
         for claim in list(self._claims.values()):
             if claim.until > now:
                 break
@@ -146,7 +146,7 @@ class Slots:
             self._expired_count += 1
 
     def open(self, worker: WorkerId) -> None:
-        """Promise places in the name of this worker from now on."""
+        """Promise slots in the name of this worker from now on."""
         self.worker = worker
 
     def close(self) -> None:
@@ -163,7 +163,7 @@ class Slots:
         self._roots = self._searched_for = 0
 
     def room(self) -> AcquireLimits:
-        """Return for how many chats there is a place now."""
+        """Return for how many chats there is a slot now."""
         limits = self._limits
         used = self._used
         return AcquireLimits(
@@ -173,7 +173,7 @@ class Slots:
         )
 
     def begin_search(self) -> AcquireLimits:
-        """Return for how many chats to look. Until the search is over these places are not
+        """Return for how many chats to look. Until the search is over these slots are not
         promised."""
         room = self.room()
         self._searched_for = room.at_most
@@ -183,7 +183,7 @@ class Slots:
         self._searched_for = 0
 
     def is_short(self, room: AcquireLimits) -> bool:
-        """Tell whether a search with this room may leave chats behind for want of a place."""
+        """Tell whether a search with this room may leave chats behind for want of a slot."""
         return min(room.at_most, room.roots, room.children) < self._limits.batch
 
     def statistics(self) -> SlotsStatistics:

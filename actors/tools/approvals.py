@@ -242,28 +242,30 @@ class ApprovalSettings:
     """A deployment's settings for consent."""
 
     grants: Grants = NO_GRANTS
-    usual: Policy = Policy.ALLOW  # of chats that have no policy of their own
+    default_policy: Policy = Policy.ALLOW  # of chats that have no policy of their own
     rules: tuple[ApprovalRule, ...] = ()
-    seconds: float = 300.0  # then what nobody has decided is denied; 0: it waits for as long
+    deadline_seconds: float = (
+        300.0  # then what nobody has decided is denied; 0: it waits for as long
+    )
 
     def consent_under(self, policy: str) -> Consent:
         """Return what holds in a chat with this policy of its own, or with none (""), as long as no
         person has allowed anything there."""
-        return Consent(Policy(policy) if policy else self.usual, self.rules)
+        return Consent(Policy(policy) if policy else self.default_policy, self.rules)
 
 
 NO_APPROVALS = ApprovalSettings()
 
 
-NOBODY = (
+NO_PERSON_TO_ASK = (
     "{tool} needs somebody's consent in this chat, and there is nobody to give it: it was not run."
     " Go on without it, or say what you would have done"
 )
-RULED_OUT = "{tool} is not allowed here: it was not run. Go on without it"
+DENIED_BY_RULE = "{tool} is not allowed here: it was not run. Go on without it"
 
 
 class OfferedTool(CheckableTool, ApprovableTool, Protocol):
-    pass
+    """A tool with all facts by which its calls are sorted."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -272,7 +274,7 @@ class SortedCalls:
 
     run: tuple[ToolCallPart, ...]  # with what is refused or denied, which is answered there
     denied: Mapping[str, str]  # of these, by their ids: the words that the model is told
-    asks: tuple[CallToApprove, ...]
+    calls_to_approve: tuple[CallToApprove, ...]
 
 
 def sort_calls(
@@ -292,7 +294,7 @@ def sort_calls(
             case Policy.ASK:
                 asks.append(CallToApprove(call.id, name, _shown(call, tool)))
             case Policy.DENY:
-                words = NOBODY if consent.policy is Policy.DENY else RULED_OUT
+                words = NO_PERSON_TO_ASK if consent.policy is Policy.DENY else DENIED_BY_RULE
                 denied[call.id] = words.format(tool=tool.tool.name)
             case Policy.ALLOW:
                 pass

@@ -75,7 +75,7 @@ def is_allowed(name: str, kind: ChatKind) -> bool:
     return kind in KINDS_BY_TOOL.get(name, _ROOT)
 
 
-def may_use_others(kind: ChatKind) -> bool:
+def may_use_dynamic_tools(kind: ChatKind) -> bool:
     """Return whether a chat of this kind is offered the tools that its client executes."""
     return kind is ChatKind.ROOT
 

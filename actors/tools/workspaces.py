@@ -126,6 +126,8 @@ class ChatWorkspace:
 
 
 class ChatWorkspaces(Protocol):
+    """A port to the workspaces of chats."""
+
     async def of(self, chat: Chat) -> ChatWorkspace | WorkspaceRefusal:
         """Return the chat's own workspace, or that of the chat that its family began with."""
         ...

@@ -57,7 +57,7 @@ class SummaryStore(Protocol):
     time of the last change. Nothing is written for a history that has moved on; watchers are told
     of what is written."""
 
-    async def shown(self, chat: ChatId) -> ListedChat | None:
+    async def listed_chat(self, chat: ChatId) -> ListedChat | None:
         """Return what lists know of the chat, or None if it is gone."""
         ...
 
@@ -71,6 +71,8 @@ class SummaryStore(Protocol):
 
 
 class Histories(Protocol):
+    """Reads the history of a chat."""
+
     async def history(self, chat: ChatId) -> Sequence[Message]: ...
 
 
@@ -106,7 +108,7 @@ class AutomaticSummaries:
         self._summarised_count = 0
         self._failed_count = 0
 
-    def committed(self, applied: Applied) -> None:
+    def note_commit(self, applied: Applied) -> None:
         """Begin a job if a turn has ended. Waits for nothing: it runs in the task that commits."""
         ended, chat = turn_end_of(applied.change), applied.chat
         if ended is None or (ended is not TurnEnd.DONE and not chat.is_root):
@@ -137,7 +139,7 @@ class AutomaticSummaries:
         if isinstance(model, ChatError) or not self._may_be_asked(model):
             await self._label(chat, FINISHED)
             return
-        shown = await self._store.shown(chat.id)
+        shown = await self._store.listed_chat(chat.id)
         if shown is None:
             return
         await self._label(chat, await self._label_of(chat, model, shown, said))

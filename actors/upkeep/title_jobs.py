@@ -50,6 +50,8 @@ class TitleStore(Protocol):
 
 
 class TitleFileReader(Protocol):
+    """Reads the files of a first message, for a title that is made of them."""
+
     async def read(self, wanted: Set[FileId]) -> StoredFiles:
         """Return those of the files that are there."""
         ...

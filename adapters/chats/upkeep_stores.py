@@ -38,7 +38,7 @@ class SummaryStorage:
         self._pool = pool
         self._tell = tell
 
-    async def shown(self, chat: ChatId) -> ListedChat | None:
+    async def listed_chat(self, chat: ChatId) -> ListedChat | None:
         async with self._pool.connection() as connection:
             found = await connection.execute(SQL["shown_of_chat"], {"chat": chat})
         return ListedChat(*found[0]) if found else None

@@ -183,7 +183,7 @@ async def open_chats(
         summaries = summaries_of(store, background, catalogue, keeper)
         with skills.follow(store.bus), server_tools.follow(store.bus), ExitStack() as following:
             if config.summaries:
-                following.enter_context(store.bus.follow_commits(summaries.committed))
+                following.enter_context(store.bus.follow_commits(summaries.note_commit))
             asked = (catalogue, vault, mcp, lifecycle, workspace_mcp, contexts, skills, summaries)
             running = (prompts, previews, supervisor, background, figures, keeper, basis.plugins)
             yield ChatServices(store, *asked, *running)

@@ -31,7 +31,7 @@ from adapters.settings.refusals import CannotStart
 from runtime.clock import now
 from runtime.ends import Crashed
 from runtime.log import emit
-from runtime.restart import Again, Restart, what_next
+from runtime.restart import Restart, StartAgain, what_next
 
 RESTART = Restart()  # five times a minute; at more, all are stopped
 SILENCE_SECONDS = 30.0  # without a beat are a silence
@@ -201,7 +201,7 @@ class ParentProcess:
                 return
             ended = Crashed(ProcessEnded(child.last_words))
             verdict = what_next(RESTART, ended, restarted_at, now())
-            if not isinstance(verdict, Again) or not self._all_ready.is_set():
+            if not isinstance(verdict, StartAgain) or not self._all_ready.is_set():
                 return self._give_up(child, len(restarted_at))
             if child.process is not None:
                 pid, why = child.process.pid, child.last_words

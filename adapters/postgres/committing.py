@@ -17,7 +17,7 @@ from psycopg import Error
 
 from actors.law.change import Change
 from actors.law.ids import ChatId, MessageId, QueuedId
-from actors.law.store.hints import Hint, Tell, Untold, tell_all
+from actors.law.store.hints import Hint, Tell, UntoldHint, tell_all
 from actors.law.store.ports import Applied, CommitListener
 from adapters.postgres.codec.writing import Write, write_together
 from adapters.postgres.driver.faults import DatabaseFault
@@ -38,7 +38,7 @@ class WriteResult:
     at: datetime
     message_ids: tuple[MessageId, ...]
     queued_ids: tuple[QueuedId, ...]
-    untold: tuple[Untold, ...] = ()
+    untold: tuple[UntoldHint, ...] = ()
 
 
 def ignore_commit(_: Applied) -> None:
@@ -138,7 +138,7 @@ def _one_for_each_chat(group: list[_Write]) -> list[_Write]:
     return list(chosen.values())
 
 
-def written_of(row: Row, untold: tuple[Untold, ...] = ()) -> WriteResult:
+def written_of(row: Row, untold: tuple[UntoldHint, ...] = ()) -> WriteResult:
     """Return the result of a row."""
     _, at, message_ids, queued_ids = row
     return WriteResult(at, tuple(message_ids or ()), tuple(queued_ids or ()), untold)

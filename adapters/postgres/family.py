@@ -108,4 +108,4 @@ def _standing(row: SettledRow) -> FamilyMember:
         parts = from_json(row.content, version=row.content_version, where=f"chat {row.id}")
         report = report_in(parts)
     whole = row.role is not None and is_whole(row.role, row.cost_source)
-    return replace(_kin(row), said=ChildReport(report, whole))
+    return replace(_kin(row), last_report=ChildReport(report, whole))

@@ -18,12 +18,12 @@ import trio
 
 from actors.law.states import Status
 from actors.law.store.hints import (
-    Became,
     CatalogueChanged,
     ChatMoved,
     ContextChanged,
     Hint,
     HintsLost,
+    ListChange,
     News,
     OpenApprovalsChanged,
     PersonChanged,
@@ -61,7 +61,7 @@ class _Moved(msgspec.Struct, tag="m", array_like=True, frozen=True):
     runner_id: UUID | None
     owner_id: UUID
     by_holder: bool = False
-    became: Became | None = None
+    became: ListChange | None = None
 
 
 class _Waits(msgspec.Struct, tag="w", array_like=True, frozen=True):

@@ -21,7 +21,7 @@ from actors.law.chat import NO_FILES, Chat, StoredChat
 from actors.law.ids import ChatId, chat_name
 from actors.law.refusals import AlreadyServed, ChatNotFound, NotAllowed, NotRoot, Refusal
 from actors.law.states import State
-from actors.law.store.hints import Tell, Untold, hints_of_change, tell_all
+from actors.law.store.hints import Tell, UntoldHint, hints_of_change, tell_all
 from actors.law.store.needs import Needs, files_of, needs, needs_the_time
 from actors.law.store.ports import Applied, CommitListener, Fence, Receipt, StaleFence, fence_holds
 from actors.law.transitions import bundle, create, transition
@@ -243,7 +243,7 @@ class PostgresLedger:
 
     def _told(
         self, changes: Sequence[Change], fresh: Sequence[bool], *, by_holder: bool
-    ) -> tuple[Untold, ...]:
+    ) -> tuple[UntoldHint, ...]:
         hints = [
             hint
             for change, holder_is_fresh in zip(changes, fresh, strict=True)
@@ -263,7 +263,7 @@ class _Committed:
     """Changes that stand and have been told."""
 
     changes: Sequence[Change]
-    untold: tuple[Untold, ...]
+    untold: tuple[UntoldHint, ...]
     rows: Sequence[Row] | None  # None: the answer was lost
 
 
@@ -337,7 +337,7 @@ def _next_snapshot(held: StoredChat) -> StoredChat:
 
 
 def _all_applied(
-    changes: Sequence[Change], found: Sequence[Row], untold: tuple[Untold, ...] = ()
+    changes: Sequence[Change], found: Sequence[Row], untold: tuple[UntoldHint, ...] = ()
 ) -> list[Applied]:
     written = {row[0]: written_of(row, untold) for row in found}
     return [applied_of(change, written[change.chat.id]) for change in changes]

@@ -20,7 +20,7 @@ from actors.law.ids import ChatId, chat_name
 from actors.law.parts.message import JsonText
 from actors.law.parts.prompt import ToolDefinition
 from actors.law.requests import DynamicTool
-from actors.tools.gating import is_allowed, kind_of, may_use_others
+from actors.tools.gating import is_allowed, kind_of, may_use_dynamic_tools
 from adapters.settings.caching import RecentlyUsed
 from runtime.log import emit
 
@@ -50,7 +50,7 @@ class DeclaredTools:
 
     async def of(self, chat: Chat) -> tuple[ToolDefinition, ...]:
         """Return the tools of a chat, in the order in which they were declared."""
-        if not chat.dynamic_tools or not may_use_others(kind_of(chat)):
+        if not chat.dynamic_tools or not may_use_dynamic_tools(kind_of(chat)):
             return ()
         known = self._known.get(chat.id)
         if known is None:

@@ -7,7 +7,7 @@ from actors.law import requests as ask
 from actors.law.chat import Verdict
 from actors.law.parts.message import FilePart
 from actors.law.states import Status
-from actors.law.store.hints import Became, ChatMoved, OpenApprovalsChanged, WorkWaits
+from actors.law.store.hints import ChatMoved, ListChange, OpenApprovalsChanged, WorkWaits
 from tests.actors.law.chats import (
     ANN,
     BROKEN,
@@ -26,7 +26,7 @@ from tests.actors.law.chats import (
 from tests.adapters.postgres.stores import new_chat_id, new_file_ids
 from tests.contracts.given import a_chat, a_held_chat, a_view, applied
 
-CREATED, STATUS = Became.CREATED, Became.STATUS
+CREATED, STATUS = ListChange.CREATED, ListChange.STATUS
 
 
 def moved(chat, became=None, *, by_holder=False):
@@ -92,7 +92,7 @@ OF_ITS_HOLDER = {  # what leads there, what its holder commits then, and how lis
     "a step that waits for a client": (
         [],
         [step(assistant(call("c", DYNAMIC))), ask.EnterRequiresAction()],
-        Became.ACTION,
+        ListChange.ACTION,
     ),
     "an interruption": ([ask.Interrupt()], [ask.FinishInterruption()], STATUS),
     "an interruption with an open call": (
@@ -278,15 +278,15 @@ async def test_who_watches_a_family_hears_when_other_consent_is_asked_for(world)
         told.append([hint for hint in world.told if isinstance(hint, OpenApprovalsChanged)])
         became.append(world.told[0].became)
 
-    assert [Became.ACTION, STATUS, Became.ACTION, STATUS] == became[:4]
+    assert [ListChange.ACTION, STATUS, ListChange.ACTION, STATUS] == became[:4]
     changed = [OpenApprovalsChanged(chat, root)]
     assert [changed, [], changed, changed, [], []] == told
 
 
 LISTED = [
-    ("put into the archive", [ask.FinishTurn(), ask.SetArchived(True)], Became.DELETED),
+    ("put into the archive", [ask.FinishTurn(), ask.SetArchived(True)], ListChange.DELETED),
     ("given an error", [ask.FinishError(BROKEN)], STATUS),
-    ("waiting for its client", [ask.EnterRequiresAction()], Became.ACTION),
+    ("waiting for its client", [ask.EnterRequiresAction()], ListChange.ACTION),
     ("steered", [send("now", busy=ask.BusyBehaviour.STEER)], STATUS),
     ("at its next step", [step(assistant("x"))], STATUS),  # somebody else's, not its holder's
     ("tried again", [ask.RecordGenerationAttempt()], None),

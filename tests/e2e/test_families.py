@@ -83,7 +83,7 @@ class Story:
 
     async def children(self):
         page = await self.family.children(self.parent, limit=10, offset=0)
-        return [child.id for child in page.shown]
+        return [child.id for child in page.members]
 
     async def at_rest(self):
         await self.client.until(self.parent, *AT_REST)

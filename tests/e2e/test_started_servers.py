@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from actors.tools.approvals import NOBODY
+from actors.tools.approvals import NO_PERSON_TO_ASK
 from adapters.tools.mcp.workspaces.named_server import NEVER_ALLOWED, NOT_ALLOWED_YET
 from tests.adapters.workspaces.context.ground import put
 from tests.e2e.daemons import a_daemon
@@ -96,7 +96,7 @@ async def test_where_nobody_is_asked_nothing_is_started_and_why_is_said(home, bo
     ]
     [kit] = [each for each in shown["context"]["resources"] if each["kind"] == "mcp_server"]
     assert not was_started(home)
-    assert NOBODY.format(tool="kit__start_server")[:60] in said
+    assert NO_PERSON_TO_ASK.format(tool="kit__start_server")[:60] in said
     assert "In this chat that is denied" in offered
     assert ("excluded", NEVER_ALLOWED) == (kit["status"], kit["error"])
 

@@ -63,7 +63,7 @@ def a_chat_is_in_one_of_its_states_and_idle_when_archived(it):
     state = it.book.read(it.now).state
     assert state is not State.INVALID
     assert not chat.archived or chat.status in (Status.WAITING, Status.ERROR)
-    waits = chat.requires_action_deadline_at is not None or bool(chat.asks)
+    waits = chat.requires_action_deadline_at is not None or bool(chat.open_approvals)
     assert waits == (chat.status is Status.REQUIRES_ACTION)
 
 

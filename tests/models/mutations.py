@@ -260,7 +260,7 @@ change.py: transitions
 
 # the turn goes on while a person is asked
 closing.py: matrix, transitions, model
--    return bool(stored.chat.asks or unanswered_dynamic_calls(stored))
+-    return bool(stored.chat.open_approvals or unanswered_dynamic_calls(stored))
 +    return bool(unanswered_dynamic_calls(stored))
 
 # the client may answer what a person is asked
@@ -270,7 +270,7 @@ closing.py: transitions, model
 
 # whoever decides last has decided
 answers.py: transitions, model
--            for one in chat.asks
+-            for one in chat.open_approvals
 +            for one in chat.approvals
 
 # who has decided about an earlier call of an id has decided about the later one
@@ -285,8 +285,8 @@ answers.py: transitions, model
 
 # what is asked is denied before its time
 answers.py: transitions, model
--    late = tuple(a for a in stored.chat.asks if a.until is not None and a.until <= stored.now)
-+    late = tuple(a for a in stored.chat.asks if a.until is not None)
+-        a for a in stored.chat.open_approvals if a.until is not None and a.until <= stored.now
++        a for a in stored.chat.open_approvals if a.until is not None
 
 # an interrupt leaves open what a person was asked
 transitions.py: transitions, model

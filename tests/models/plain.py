@@ -312,7 +312,7 @@ class Plain:
         self._boundary(bool(talk) and talk[-1].role is Role.TOOL)
 
     def EnterRequiresAction(self, request):
-        ids = [one.tool_call_id for one in request.asks]
+        ids = [one.tool_call_id for one in request.calls_to_approve]
         self._need(self.status == "running" and set(ids) <= {call.id for call in self._open()})
         self.consent = [row for row in self.consent if row[0] not in ids]
         until = (
@@ -320,7 +320,7 @@ class Plain:
             if request.approval_seconds
             else None
         )
-        for one in request.asks:
+        for one in request.calls_to_approve:
             self.consent.append([one.tool_call_id, one.tool, self.now, until, None])
         client = self._open(dynamic=True)
         self._need(client or [row for row in self.consent if row[4] is None])

@@ -268,7 +268,7 @@ def request_for(draw, stored, message_ids=(), *, sane=True, edits=True):
     if unanswered_dynamic_calls(stored) and ask.CompleteRequiresAction in allowed:
         likely = [*likely, *[ask.CompleteRequiresAction] * 4]
     choices = [likely] * 3 + [allowed] * 6 + [asked]
-    if stored.chat.asks and ask.DecideApproval in allowed:
+    if stored.chat.open_approvals and ask.DecideApproval in allowed:
         choices += [[*[ask.DecideApproval] * 5, ask.ExpireApprovals]] * 5
     kind = pick(draw, pick(draw, choices))
     return _of_kind(draw, kind, stored, tuple(message_ids), sane)

@@ -254,7 +254,11 @@ class Play:
         wrong = []
         for call, answer in refused:
             began, ended = during
-            ends = [ask.until for ask in self.memory.store.chats[call.chat].chat.asks if ask.until]
+            ends = [
+                ask.until
+                for ask in self.memory.store.chats[call.chat].chat.open_approvals
+                if ask.until
+            ]
             moments = [began, *(end for end in ends if began < end <= ended)]
             answers = [await self.trial(call, moment) for moment in moments]
             if answer not in answers:

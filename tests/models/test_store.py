@@ -65,13 +65,13 @@ async def test_what_is_over_by_the_time_of_the_server_is_over_for_both(migrated)
             (ask.CallToApprove("a", "shell", "{}"),), approval_seconds=0.05
         )
         await playing.ask([Asked(chat, (asks,))])
-        [waits] = playing.memory.store.chats[chat].chat.asks
+        [waits] = playing.memory.store.chats[chat].chat.open_approvals
         await playing.postgres.until(f"clock_timestamp() > '{waits.until.isoformat()}'")
         decides = ask.DecideApproval("a", Verdict.ALLOW_ONCE, USERS[0])
 
         await playing.ask([Asked(chat, (ask.ExpireApprovals(), decides))])
 
-        assert (waits,) == playing.memory.store.chats[chat].chat.asks
+        assert (waits,) == playing.memory.store.chats[chat].chat.open_approvals
 
 
 async def test_what_is_over_while_several_ask_is_judged_before_and_after(migrated):
@@ -80,7 +80,7 @@ async def test_what_is_over_while_several_ask_is_judged_before_and_after(migrate
             (ask.CallToApprove("a", "shell", "{}"),), approval_seconds=0.05
         )
         await playing.ask([Asked(chat, (asks,))])
-        [waits] = playing.memory.store.chats[chat].chat.asks
+        [waits] = playing.memory.store.chats[chat].chat.open_approvals
         decides = ask.DecideApproval("a", Verdict.ALLOW_ONCE, USERS[0])
         late = Asked(chat, (ask.ExpireApprovals(), decides))
         over = waits.until + timedelta(seconds=1)

@@ -82,11 +82,11 @@ class Store:
         trail = tuple(self.trail[-TRAIL_MAX:])
         if not is_asked:
             return ChatSnapshot(kept.chat, tuple(messages), gone_at, kept.queue, trail, ())
-        asks = kept.chat.asks
+        asks = kept.chat.open_approvals
         asking = (PendingApprovals(self.chat, "", asks),) if asks else ()
         return ChatSnapshot(kept.chat, tuple(messages), gone_at, kept.queue, trail, calls, asking)
 
-    async def moved(self, known):
+    async def newer_snapshots(self, known):
         raise AssertionError("the world asks for itself")
 
     async def _gate(self):
@@ -337,7 +337,7 @@ class Truth:
         if chat.status is Status.REQUIRES_ACTION:
             calls = stage.store._look(Position()).calls
             self.actions = event(ActionRequired(calls))["action_required"]["tool_calls"]
-            asks = ApprovalsChanged((PendingApprovals(stage.id, "", chat.asks),))
+            asks = ApprovalsChanged((PendingApprovals(stage.id, "", chat.open_approvals),))
             self.asks = event(asks)["approvals"]
         heads = versions_of(chat)
         key = EpisodeKey(stage.id, heads.history_version, heads.generation_attempt)

@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule
 
 from runtime.ends import Broken, Crashed, Finished, Shutdown, Stopped
-from runtime.restart import Again, GiveUp, Leave, Restart, what_next
+from runtime.restart import GiveUp, Leave, Restart, StartAgain, what_next
 
 POLICY = Restart(times=3, within_seconds=60, first_seconds=1, cap_seconds=3)
 CRASHED = Crashed(OSError("reset"))
@@ -22,7 +22,7 @@ BROKEN = Broken(AssertionError("1 == 2"))
         (None, BROKEN, Leave()),
         (POLICY, Finished(), Leave()),
         (POLICY, Stopped(Shutdown()), Leave()),
-        (POLICY, CRASHED, Again(1)),
+        (POLICY, CRASHED, StartAgain(1)),
         (POLICY, BROKEN, GiveUp()),
     ],
 )
@@ -33,14 +33,14 @@ def test_only_a_kept_child_that_crashed_is_started_again(policy, end, expected):
 
 def test_the_budget_is_used_up_by_restarts_within_the_window():
     """R2: the one that would be one too many is given up."""
-    assert Again(3) == what_next(POLICY, CRASHED, (50.0, 60.0), 100.0)
+    assert StartAgain(3) == what_next(POLICY, CRASHED, (50.0, 60.0), 100.0)
     assert GiveUp() == what_next(POLICY, CRASHED, (50.0, 60.0, 70.0), 100.0)
 
 
 def test_a_restart_exactly_as_old_as_the_window_is_forgotten():
     """R2: within means less than."""
     assert GiveUp() == what_next(POLICY, CRASHED, (40.001, 60.0, 70.0), 100.0)
-    assert Again(3) == what_next(POLICY, CRASHED, (40.0, 60.0, 70.0), 100.0)
+    assert StartAgain(3) == what_next(POLICY, CRASHED, (40.0, 60.0, 70.0), 100.0)
 
 
 def test_a_budget_of_nothing_gives_up_at_once():
@@ -55,7 +55,7 @@ def test_each_rest_is_longer_until_the_cap_and_short_again_after_quiet():
 
     rests = [what_next(generous, CRASHED, history, 100.0) for history in histories]
 
-    assert [Again(1), Again(2), Again(4), Again(5), Again(1)] == rests
+    assert [StartAgain(1), StartAgain(2), StartAgain(4), StartAgain(5), StartAgain(1)] == rests
 
 
 class BudgetModel(RuleBasedStateMachine):
@@ -85,7 +85,7 @@ class BudgetModel(RuleBasedStateMachine):
             assert GiveUp() == verdict
             return
         doubled = self.policy.first_seconds * 2 ** len(recent)
-        assert Again(min(10, doubled)) == verdict
+        assert StartAgain(min(10, doubled)) == verdict
         self.restarts.append(self.now)
         self.history = (*self.history, self.now)[-self.policy.times :]
 

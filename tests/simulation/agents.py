@@ -77,7 +77,7 @@ class Family:
     def __init__(self, line):
         self._line = line
 
-    async def standing(self, of, wanted):
+    async def with_reports(self, of, wanted):
         found = [(await self._line.view(id)).chat for id in wanted]
         return [
             FamilyMember(

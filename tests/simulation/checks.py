@@ -233,7 +233,10 @@ class Checks:
                 continue
             if chat.status in (Status.RUNNING, Status.INTERRUPTING):
                 return f"chat {chat.id.int} is {chat.status.value}"
-            times = [chat.requires_action_deadline_at, *(asked.until for asked in chat.asks)]
+            times = [
+                chat.requires_action_deadline_at,
+                *(asked.until for asked in chat.open_approvals),
+            ]
             deadline = min((at for at in times if at is not None), default=now)
             if chat.status is Status.REQUIRES_ACTION and not (clients_wait and deadline > now):
                 return f"chat {chat.id.int} waits for a client until {deadline}"

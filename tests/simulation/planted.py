@@ -198,7 +198,7 @@ supervisor/actor.py
 
 # the turn goes on while a person is asked
 law/closing.py
--    return bool(stored.chat.asks or unanswered_dynamic_calls(stored))
+-    return bool(stored.chat.open_approvals or unanswered_dynamic_calls(stored))
 +    return bool(unanswered_dynamic_calls(stored))
 
 # what should be asked runs
@@ -208,7 +208,7 @@ tools/approvals.py
 
 # what nobody decides is never denied
 chat/waits.py
--    times = [ask.until for ask in stored.chat.asks if ask.until is not None]
+-    times = [ask.until for ask in stored.chat.open_approvals if ask.until is not None]
 +    times = []
 
 # what a listener raises comes out in the turn

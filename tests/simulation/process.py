@@ -72,7 +72,7 @@ class Process:
             prices=TwoMicros(),
             previews=self.previews,
             compacting=Compacting(self),
-            approving=ApprovalSettings(Grants(self), seconds=ASK_SECONDS),
+            approving=ApprovalSettings(Grants(self), deadline_seconds=ASK_SECONDS),
             limits=GUARDS,
             wall=world.clock,
             chance=world.rng.random,

@@ -117,14 +117,14 @@ async def _next(
     consent = approving.consent_under(chat.approval_policy)
     action = next_action(chat, history, offered, consent)
     denied = isinstance(action, RunTools) and action.denied
-    if not (denied or (isinstance(action, AwaitClient | RunTools) and action.asks)):
+    if not (denied or (isinstance(action, AwaitClient | RunTools) and action.calls_to_approve)):
         return action
     granted = await retry_store(chat.id, "grants", partial(approving.grants.of, chat.root, chat.id))
     return next_action(chat, history, offered, replace(consent, granted=granted))
 
 
 def _waiting(action: AwaitClient, deps: TurnDeps) -> EnterRequiresAction:
-    return EnterRequiresAction(action.asks, deps.approving.seconds)
+    return EnterRequiresAction(action.calls_to_approve, deps.approving.deadline_seconds)
 
 
 async def with_history(held: HeldChat, deps: TurnDeps) -> HeldChat | None:

@@ -40,7 +40,9 @@ class RunTools:
     calls: tuple[ToolCallPart, ...]
     # Those of the calls, by id, that are not run but answered in these words.
     denied: Mapping[str, str] = field(default_factory=lambda: NONE_DENIED)
-    asks: tuple[CallToApprove, ...] = ()  # for consent to other calls, once these have run
+    calls_to_approve: tuple[
+        CallToApprove, ...
+    ] = ()  # for consent to other calls, once these have run
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,7 +50,7 @@ class AwaitClient:
     """Wait for the client to answer these calls, and for people to allow or deny others."""
 
     calls: tuple[ToolCallPart, ...]
-    asks: tuple[CallToApprove, ...] = ()
+    calls_to_approve: tuple[CallToApprove, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,8 +123,8 @@ def _for_open_calls(
         return RunTools(calls)
     found = sort_calls(here, chat, tools, consent)
     if found.run:
-        return RunTools(found.run, found.denied, found.asks)
-    return AwaitClient(theirs, found.asks) if calls else None
+        return RunTools(found.run, found.denied, found.calls_to_approve)
+    return AwaitClient(theirs, found.calls_to_approve) if calls else None
 
 
 def _exclusive(call: ToolCallPart, tools: dict[str, LocalTool]) -> bool:

@@ -54,6 +54,8 @@ class Model:
 
 
 class Models(Protocol):
+    """Chooses the model that a chat asks."""
+
     async def model_for(self, chat: Chat) -> Model | ChatError:
         """Return the model of the chat's next call, or why there is none."""
         ...
@@ -69,6 +71,8 @@ class CompactionPlan:
 
 
 class Compacting(Protocol):
+    """Decides by which model, and when, a chat is compacted."""
+
     async def plan_for(self, chat: Chat, model: Model) -> CompactionPlan:
         """Return how the chat is compacted whose next call asks `model`."""
         ...
@@ -85,6 +89,8 @@ COMPACT_ON_REQUEST = CompactOnRequest()
 
 
 class TitleJobs(Protocol):
+    """Gives new chats a title, beside their first turn."""
+
     def begin(self, chat: Chat, history: Sequence[Message], model: Model) -> None:
         """Give a chat that is new a title while `model` is asked. Waits for nothing."""
         ...
@@ -101,6 +107,8 @@ NO_TITLE_JOBS = NoTitleJobs()
 
 
 class Prices(Protocol):
+    """Knows what models cost."""
+
     def cost(self, model: Model, usage: TokenUsage) -> Cost:
         """Return what was paid for `usage`, as far as it is known."""
         ...
@@ -110,6 +118,8 @@ CostPurpose = Literal["title", "summary", "advice", "compaction", "answer"]
 
 
 class Books(Protocol):
+    """Keeps the costs of calls that become no message of a chat: titles, summaries, advice."""
+
     async def book(self, chat: ChatId, what: CostPurpose, costs: Sequence[Cost]) -> None:
         """Note costs for a chat that become no message of it. What cannot be noted is logged, and
         nothing else depends on it."""
@@ -127,6 +137,8 @@ NO_BOOKS = NoBooks()
 
 
 class Prompts(Protocol):
+    """Makes the prompts of a chat."""
+
     async def prompt_for(
         self, chat: Chat, history: Sequence[Message], model: Model, tools: Sequence[ToolDefinition]
     ) -> Prompt | ChatError:
@@ -195,6 +207,8 @@ class OfferedTools:
 
 
 class ShowPiece(Protocol):
+    """Shows watchers a piece of the running attempt."""
+
     def __call__(self, role: Role, piece: Piece, *, alone: bool = False) -> object:
         """Show one piece to watchers; `alone` if nothing else is shown at the same moment."""
         ...
@@ -223,6 +237,8 @@ class Toolset(Protocol):
 
 
 class Tools(Protocol):
+    """Offers each turn its tools."""
+
     async def for_turn(self, chat: Chat, history: Sequence[Message]) -> Toolset:
         """Return the tools of a turn. Called at every attempt; it waits for nothing that is known
         from the attempt before."""

@@ -26,11 +26,11 @@ from actors.prompts.compaction import (
     PORTION_BYTES_MIN,
     PORTIONS_MAX,
     Compaction,
-    asking_for_part,
-    asking_for_summary,
-    plainly,
+    plain_prompt,
     portion_bytes,
     portions,
+    prompt_for_part,
+    prompt_for_summary,
     summary_in,
     tokens_about,
 )
@@ -69,7 +69,7 @@ class Scribe:
         would be asked in the chat now."""
         window = self._model.context_limit
         if window is None or self._may_fit(prompt, window):
-            said = await self._made(asking_for_summary(prompt))
+            said = await self._made(prompt_for_summary(prompt))
             if not (isinstance(said, ProviderFailure) and said.too_long):
                 return said
         return await self._in_parts(prompt, portion_bytes(prompt.messages, window))
@@ -97,7 +97,7 @@ class Scribe:
     async def _part_by_part(self, prompt: Prompt, parts: Sequence[str]) -> str | ProviderFailure:
         so_far = ""
         for number, part in enumerate(parts, 1):
-            asking = asking_for_part(prompt, part, so_far, number=number, count=len(parts))
+            asking = prompt_for_part(prompt, part, so_far, number=number, count=len(parts))
             said = await self._part(asking)
             if isinstance(said, ProviderFailure) or not said:
                 return said
@@ -123,7 +123,7 @@ class Scribe:
                 return said
         elif found := summary_in(said):
             return found
-        said = await self._asked(plainly(prompt, self._model.settings))
+        said = await self._asked(plain_prompt(prompt, self._model.settings))
         return said if isinstance(said, ProviderFailure) else summary_in(said)
 
     async def _asked(self, prompt: Prompt) -> ModelAnswer | ProviderFailure:

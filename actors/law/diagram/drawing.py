@@ -48,7 +48,7 @@ _COLUMNS = {
 
 
 def draw() -> str:
-    """The page."""
+    """Return the page."""
     return PAGE.format(
         command=COMMAND,
         columns="\n".join(_columns()),

@@ -14,8 +14,8 @@ from actors.law.ids import ChatId, RunnerId, UserId, WorkerId
 from actors.law.states import RUNNABLE, Status
 
 
-class Became(Enum):
-    """The change that a list of chats shows, beside its time."""
+class ListChange(Enum):
+    """The kind of a change of which the watchers of a list of chats are told."""
 
     CREATED = "created"  # or taken out of the archive
     DELETED = "deleted"  # put into it
@@ -43,7 +43,7 @@ class ChatMoved:
     runner_id: RunnerId | None
     owner_id: UserId
     by_holder: bool = False  # who holds the chat wrote it, and need not be told
-    became: Became | None = None  # None: lists show it as before
+    became: ListChange | None = None  # None: watchers of lists are not told
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,8 +72,8 @@ class SummaryChanged:
     of_chat: bool
 
     @property
-    def became(self) -> Became:
-        return Became.SUMMARY if self.of_chat else Became.TURN_SUMMARY
+    def became(self) -> ListChange:
+        return ListChange.SUMMARY if self.of_chat else ListChange.TURN_SUMMARY
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,7 +138,7 @@ def hints_of_change(
     change: Change, *, holder_is_fresh: bool, by_holder: bool = False
 ) -> tuple[Hint, ...]:
     """Return the hints to tell once `change` has been committed."""
-    became = became_of(change, by_holder=by_holder)
+    became = list_change_of(change, by_holder=by_holder)
     moved = hints_of_chat(
         change.chat, holder_is_fresh=holder_is_fresh, by_holder=by_holder, became=became
     )
@@ -146,29 +146,29 @@ def hints_of_change(
     return (*moved, OpenApprovalsChanged(after.id, after.root)) if _asks_changed(change) else moved
 
 
-def became_of(change: Change, *, by_holder: bool) -> Became | None:
+def list_change_of(change: Change, *, by_holder: bool) -> ListChange | None:
     """Return what a list of chats shows of a change, or None.
 
     A step of a turn that goes on is no news in a list. What users do to a chat is.
     """
     before, after = change.before.chat, change.chat
     if after.snapshot_version == 1:
-        return Became.CREATED
+        return ListChange.CREATED
     if after.archived is not before.archived:
-        return Became.DELETED if after.archived else Became.CREATED
+        return ListChange.DELETED if after.archived else ListChange.CREATED
     if after.status is not before.status:
-        return Became.ACTION if after.status is Status.REQUIRES_ACTION else Became.STATUS
+        return ListChange.ACTION if after.status is Status.REQUIRES_ACTION else ListChange.STATUS
     if _asks_changed(change):
-        return Became.ACTION
+        return ListChange.ACTION
     was_queued = any(row.id < 0 for row in change.queue)
     moved = after.history_version == after.snapshot_version
     by_user = moved and (not by_holder or change.queue != change.before.queue)
-    return Became.STATUS if was_queued or by_user else None
+    return ListChange.STATUS if was_queued or by_user else None
 
 
 def _asks_changed(change: Change) -> bool:
     before, after = change.before.chat, change.chat
-    return after.approvals != before.approvals and after.asks != before.asks
+    return after.approvals != before.approvals and after.open_approvals != before.open_approvals
 
 
 def hints_of_chat(
@@ -176,7 +176,7 @@ def hints_of_chat(
     *,
     holder_is_fresh: bool,
     by_holder: bool = False,
-    became: Became | None = None,
+    became: ListChange | None = None,
 ) -> tuple[Hint, ...]:
     """Return the hints to tell of a chat that has been committed like this."""
     holder = chat.holder
@@ -200,7 +200,7 @@ def hints_of_chat(
 
 
 @dataclass(frozen=True, slots=True)
-class Untold:
+class UntoldHint:
     """A hint of a commit that stands, but could not be told: the slow polls will find it."""
 
     hint: Hint
@@ -210,7 +210,7 @@ class Untold:
 Tell = Callable[[Hint], None]
 
 
-def tell_all(hints: Iterable[Hint], tell: Tell) -> tuple[Untold, ...]:
+def tell_all(hints: Iterable[Hint], tell: Tell) -> tuple[UntoldHint, ...]:
     """Tell every hint of a commit, in order, and return those that could not be told.
 
     Call it once the transaction has committed, never before. One hint that cannot be told does not
@@ -221,5 +221,5 @@ def tell_all(hints: Iterable[Hint], tell: Tell) -> tuple[Untold, ...]:
         try:
             tell(hint)
         except Exception as error:  # noqa: BLE001  # whatever it was: the commit stands
-            untold.append(Untold(hint, error))
+            untold.append(UntoldHint(hint, error))
     return tuple(untold)

@@ -46,24 +46,26 @@ def needs_the_time(held: StoredChat, requests: Sequence[ask.Request]) -> bool:
 
 
 def needs(requests: Sequence[ask.Request]) -> Needs:
+    """Return what has to be read before the law is asked about these requests."""
     edits = None
     files: frozenset[FileId] = frozenset()
     for request in requests:
         kind = type(request)
         if isinstance(request, ask.EditMessage):
             edits = request.message_id
-        said = _SAID.get(kind)
-        if said is not None:
-            files |= referenced_files(said(request))
+        parts_of = _PARTS_BROUGHT.get(kind)
+        if parts_of is not None:
+            files |= referenced_files(parts_of(request))
     return Needs(edits, files)
 
 
 def files_of(request: ask.CreateChat) -> frozenset[FileId]:
+    """Return the files that the first messages of a new chat refer to."""
     return referenced_files([body.parts for body in request.messages])
 
 
-# What these bring with them; the others say nothing of their own.
-_SAID: dict[type[ask.Request], Callable[[Any], list[tuple[Part, ...]]]] = {
+# The parts of messages that these requests bring; the others bring none.
+_PARTS_BROUGHT: dict[type[ask.Request], Callable[[Any], list[tuple[Part, ...]]]] = {
     ask.SendMessage: lambda r: [r.message.parts],
     ask.EditQueued: lambda r: [r.message.parts],
     ask.EditMessage: lambda r: [r.message.parts, *(body.parts for body in r.then)],

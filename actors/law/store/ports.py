@@ -17,7 +17,7 @@ from actors.law.ids import ChatId, Holder, MessageId, QueuedId, RunnerId, UserId
 from actors.law.refusals import ChatNotFound, Refusal
 from actors.law.requests import CreateChat, Request
 from actors.law.states import Status
-from actors.law.store.hints import ChatMoved, Hint, News, Untold
+from actors.law.store.hints import ChatMoved, Hint, News, UntoldHint
 
 
 class StoreUnavailable(Exception):
@@ -36,7 +36,7 @@ class Applied:
     at: datetime  # the database's time of it
     message_ids: tuple[MessageId, ...]
     queued_ids: tuple[QueuedId, ...]
-    untold: tuple[Untold, ...] = ()
+    untold: tuple[UntoldHint, ...] = ()
 
     @property
     def chat(self) -> Chat:
@@ -59,7 +59,7 @@ class Applied:
 
     @property
     def messages(self) -> tuple[Message, ...]:
-        """The messages that the bundle has added, as they are stored: of a new chat, all."""
+        """Return the messages that the bundle has added, as they are stored; all, if it is new."""
         change = self.change
         revision = change.chat.snapshot_version
         return tuple(
@@ -133,8 +133,8 @@ class Receipt:
 class Ledger(Protocol):
     """Changes chats. A bundle of requests is one transaction and one snapshot: all or nothing.
 
-    A receipt is kept in the same transaction; if there is one of its name already, the answer is
-    `Repeated`.
+    A receipt is kept in the same transaction. If the user has one with the same key already, the
+    answer is `AlreadyServed`.
     """
 
     async def create(
@@ -238,6 +238,8 @@ CommitListener = Callable[[Applied], None]
 
 
 class Bus(Protocol):
+    """Carries the news of commits to those who follow them, here and in other processes."""
+
     def tell(self, hint: Hint) -> None:
         """Tell all that follow, here and in other processes. A hint may get lost on the way."""
 

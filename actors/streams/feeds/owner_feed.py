@@ -11,9 +11,9 @@ from typing import Protocol
 
 from actors.law.ids import ChatId, UserId
 from actors.law.store.hints import (
-    Became,
     ChatMoved,
     ContextChanged,
+    ListChange,
     News,
     SummaryChanged,
     TitleChanged,
@@ -30,7 +30,7 @@ CHATS_AT_ONCE_MAX = 64  # read in one go; the news of the others waits for the n
 class ListEvents(Protocol):
     """The store of lists, as far as their feeds ask it."""
 
-    async def events(self, news: Sequence[tuple[Became, ChatId]]) -> Sequence[bytes]:
+    async def events(self, news: Sequence[tuple[ListChange, ChatId]]) -> Sequence[bytes]:
         """Encode each of these with its chat as a list shows it; leave out chats that are gone."""
         ...
 
@@ -51,7 +51,7 @@ class OwnerFeed:
         self._counts = counts
         self._listing = listing
         self._start = start
-        self._news: deque[tuple[Became, ChatId]] = deque()
+        self._news: deque[tuple[ListChange, ChatId]] = deque()
         self._is_reading = False
 
     def note_news(self, news: News) -> None:
@@ -60,11 +60,11 @@ class OwnerFeed:
             case ChatMoved(chat=chat, became=became) if became is not None:
                 self._put(became, chat)
             case TitleChanged(chat=chat):
-                self._put(Became.TITLE, chat)
+                self._put(ListChange.TITLE, chat)
             case SummaryChanged(chat=chat):
                 self._put(news.became, chat)
             case ContextChanged(chat=chat):
-                self._put(Became.CONTEXT, chat)
+                self._put(ListChange.CONTEXT, chat)
             case _:
                 pass
 
@@ -73,7 +73,7 @@ class OwnerFeed:
         self.ended = self.ended or why
         self.log.wake()
 
-    def _put(self, became: Became, chat: ChatId) -> None:
+    def _put(self, became: ListChange, chat: ChatId) -> None:
         if len(self._news) >= NEWS_MAX:
             self._news.popleft()
             self._counts.lost += 1
@@ -97,6 +97,6 @@ class OwnerFeed:
         finally:
             self._is_reading = False
 
-    def _take_group(self) -> Sequence[tuple[Became, ChatId]]:
+    def _take_group(self) -> Sequence[tuple[ListChange, ChatId]]:
         count = min(len(self._news), CHATS_AT_ONCE_MAX)
         return [self._news.popleft() for _ in range(count)]

@@ -18,11 +18,11 @@ class SnapshotReading(Protocol):
         `have`, and all of it if they know a message that has gone."""
         ...
 
-    async def asking(self, chats: Sequence[ChatId]) -> Set[ChatId]:
+    async def awaiting_consent(self, chats: Sequence[ChatId]) -> Set[ChatId]:
         """Return those of these chats that ask for consent, or one of whose agents does."""
         ...
 
-    async def moved(self, known: Mapping[ChatId, int]) -> Mapping[ChatId, int]:
+    async def newer_snapshots(self, known: Mapping[ChatId, int]) -> Mapping[ChatId, int]:
         """Return those of these chats that are at a newer snapshot than this, and at which."""
         ...
 

@@ -249,8 +249,8 @@ class ChatFeeds:
         may have been lost, which is told as `HintsLost`.
         """
         try:
-            moved = await self._reading.moved(known)
-            asking = await self._reading.asking(list(known)) if of_approvals else ()
+            moved = await self._reading.newer_snapshots(known)
+            asking = await self._reading.awaiting_consent(list(known)) if of_approvals else ()
         except Exception as error:  # noqa: BLE001  the edge of a unit of work: it is repeated
             emit("feeds.unasked", "warning", chats=len(known), error=error)
             return

@@ -13,7 +13,7 @@ from actors.law.ids import ChatId
 from actors.law.parts.message import ToolCallPart
 from actors.law.refusals import ChatNotFound
 from actors.law.states import Status
-from actors.law.store.hints import Became
+from actors.law.store.hints import ListChange
 from actors.streams.feeds.diff import ChatSnapshot, Position
 from actors.streams.feeds.events import PendingApprovals
 from adapters.chats.overviews import OverviewStore
@@ -71,12 +71,12 @@ class WatcherReading:
             _approvals_of(_approvals(row.family_approvals or b"[]")),
         )
 
-    async def asking(self, chats: Sequence[ChatId]) -> Set[ChatId]:
+    async def awaiting_consent(self, chats: Sequence[ChatId]) -> Set[ChatId]:
         async with self._pool.connection() as connection:
             found = await connection.execute(SQL["asking_of"], {"chats": list(chats)})
         return frozenset(id for row in found for id in row)
 
-    async def moved(self, known: Mapping[ChatId, int]) -> Mapping[ChatId, int]:
+    async def newer_snapshots(self, known: Mapping[ChatId, int]) -> Mapping[ChatId, int]:
         asked = {"chats": list(known), "versions": list(known.values())}
         async with self._pool.connection() as connection:
             return dict(await connection.execute(SQL["moved_on"], asked))
@@ -114,15 +114,15 @@ def _approvals_of(family: Sequence[tuple[UUID, str, msgspec.Raw]]) -> tuple[Pend
     return tuple([member for member in members if member.approvals])
 
 
-_KINDS: Mapping[Became, WatchKind] = {
-    Became.CREATED: "created",
-    Became.DELETED: "deleted",
-    Became.STATUS: "status_change",
-    Became.ACTION: "action_required",
-    Became.TITLE: "title_change",
-    Became.TURN_SUMMARY: "summary_change",
-    Became.SUMMARY: "chat_summary_change",
-    Became.CONTEXT: "context_dirty",
+_KINDS: Mapping[ListChange, WatchKind] = {
+    ListChange.CREATED: "created",
+    ListChange.DELETED: "deleted",
+    ListChange.STATUS: "status_change",
+    ListChange.ACTION: "action_required",
+    ListChange.TITLE: "title_change",
+    ListChange.TURN_SUMMARY: "summary_change",
+    ListChange.SUMMARY: "chat_summary_change",
+    ListChange.CONTEXT: "context_dirty",
 }
 
 
@@ -133,7 +133,7 @@ class ListReading:
         self._shelf = shelf
         self._organization = organization
 
-    async def events(self, news: Sequence[tuple[Became, ChatId]]) -> Sequence[bytes]:
+    async def events(self, news: Sequence[tuple[ListChange, ChatId]]) -> Sequence[bytes]:
         chats = {chat: await self._chat(chat) for chat in dict.fromkeys(chat for _, chat in news)}
         return [
             encode_json(ChatWatchEvent(_KINDS[became], shown))

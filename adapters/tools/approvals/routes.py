@@ -141,7 +141,7 @@ class Approvals:
         """Allow what the family asks about the same tool. A call that was decided meanwhile keeps
         its decision."""
         for member in await self._consents.asking(chat.root_id):
-            for one in member.asks:
+            for one in member.approvals:
                 if one.tool == tool:
                     once, by = Verdict.ALLOW_ONCE, call.user.id
                     decision = DecideApproval(one.tool_call_id, once, by, asked_at=one.asked_at)
@@ -161,7 +161,7 @@ def _waiting(
     return [
         (member.chat, ask)
         for member in family
-        for ask in member.asks
+        for ask in member.approvals
         if ask.tool_call_id == id and chat in (None, member.chat) and at in (None, ask.asked_at)
     ]
 
@@ -208,7 +208,7 @@ def _words(asked: DecideApprovalRequest) -> str:
 
 
 def _shown(member: WaitingChat) -> Sequence[ChatApproval]:
-    return [approval_of(member.chat, member.title, approval) for approval in member.asks]
+    return [approval_of(member.chat, member.title, approval) for approval in member.approvals]
 
 
 def _decision(decision: Decision) -> ChatApprovalDecision:

@@ -22,7 +22,7 @@ class WaitingChat:
 
     chat: ChatId
     title: str
-    asks: Sequence[Approval]
+    approvals: Sequence[Approval]
 
 
 @dataclass(frozen=True, slots=True)

@@ -94,15 +94,15 @@ class AgentTools:
         child = rules.child_id(chat, calling.call.id)
         with self.places.reserve(chat.id, child) as before:
             asking = partial(self.family.family_counts, chat.id, besides=[*before, child])
-            household = await retry_store(chat.id, "agents", asking)
-            if why := slot_refusal(household, before=len(before)):
+            counts = await retry_store(chat.id, "agents", asking)
+            if why := slot_refusal(counts, before=len(before)):
                 raise ToolCallError(why)
             new = await self._new(chat, child, type)
             new = replace(
                 new,
                 title=_title(asked),
-                client_type=household.client_type,
-                workspace_id=household.workspace_id,
+                client_type=counts.client_type,
+                workspace_id=counts.workspace_id,
             )
             said = UserMessage((TextPart(prompt),), chat.owner_id, choice.model, choice.effort)
             return await self._create(chat, new, said)
@@ -273,7 +273,7 @@ class AgentTools:
                 "created_at": child.created_at.isoformat(),
                 "updated_at": child.updated_at.isoformat(),
             }
-            for child in page.shown
+            for child in page.members
         ]
         return {
             "agents": agents,

@@ -133,7 +133,7 @@ class PinnedContexts:
 
     # for turns
 
-    async def told(self, chat: Chat) -> str | None:
+    async def instructions(self, chat: Chat) -> str | None:
         """Return what the turn is told of the chat's workspace."""
         pinned, snapshot = await self._of(chat)
         if pinned.workspace is None:

@@ -62,7 +62,7 @@ class TurnWords:
         contents = await self._catalogue.snapshot()
         own = await self._catalogue.own(chat.owner_id)
         words = [*family_instructions(chat)]
-        if told := await self._workspace.told(chat):
+        if told := await self._workspace.instructions(chat):
             words.append(told)
         if told := skill_index(await self._skills.of(chat)):
             words.append(told)

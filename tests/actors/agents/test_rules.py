@@ -84,7 +84,7 @@ def test_the_same_call_has_the_same_child_and_no_other():
     ids=["done", "interrupted"],
 )
 def test_only_of_work_that_is_done_the_last_words_are_a_report(status, is_whole, expected):
-    child = a_child(status, said=ChildReport("said", is_whole))
+    child = a_child(status, last_report=ChildReport("said", is_whole))
 
     assert {**INTRODUCED, "status": status.value, **expected} == rules.report_document(child)
 
@@ -140,8 +140,8 @@ def test_an_error_is_told_with_what_is_known_of_it(error, expected):
     )
 
 
-def a_child(status, error=None, said=None):
-    return FamilyMember(ROOT.id, CHILD.id, "t", "", status, False, error, NOW, NOW, said)
+def a_child(status, error=None, last_report=None):
+    return FamilyMember(ROOT.id, CHILD.id, "t", "", status, False, error, NOW, NOW, last_report)
 
 
 INTRODUCED = {"chat_id": str(ROOT.id), "title": "t", "type": "general"}

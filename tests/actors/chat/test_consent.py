@@ -13,7 +13,7 @@ from actors.law.answers import DENIED, LATE
 from actors.law.chat import Verdict
 from actors.law.closing import unanswered_calls
 from actors.law.ids import UserId
-from actors.tools.approvals import NOBODY, ApprovalSettings, Policy, read_rules
+from actors.tools.approvals import NO_PERSON_TO_ASK, ApprovalSettings, Policy, read_rules
 from tests.actors.chat.stage import ANN, a_chat_at_work
 from tests.fakes.scripted import MemoryJournal, ScriptedProvider, ScriptedTools, call
 
@@ -72,7 +72,7 @@ async def test_an_ask_is_stored_with_the_answer_that_it_is_about_and_nothing_run
 
         assert (ASKED, "requires_action") == (stage.said, stage.status)
         assert 2 == stage.row.snapshot_version
-        assert ["x"] == [one.tool_call_id for one in stage.row.asks]
+        assert ["x"] == [one.tool_call_id for one in stage.row.open_approvals]
         assert [] == stage.world.tools.ran
         assert 0 == stage.balky.asked["view"]
 
@@ -135,7 +135,7 @@ async def test_calls_that_need_no_consent_run_before_anybody_is_asked(autojump_c
 
         assert ("running", "requires_action") == (during, stage.status)
         assert ["r"] == stage.world.tools.ran
-        assert ["x"] == [one.tool_call_id for one in stage.row.asks]
+        assert ["x"] == [one.tool_call_id for one in stage.row.open_approvals]
 
 
 async def test_the_allowed_ones_run_together_when_the_last_is_decided(autojump_clock):
@@ -203,7 +203,7 @@ async def test_where_nobody_is_there_the_model_is_told_so_at_once(autojump_clock
     async with asking(policy=Policy.DENY) as stage:
         await trio.sleep(1)
 
-        assert [*ASKED, error("x", NOBODY.format(tool="execute")), DONE] == stage.said
+        assert [*ASKED, error("x", NO_PERSON_TO_ASK.format(tool="execute")), DONE] == stage.said
         assert [] == stage.world.tools.ran
 
 
@@ -253,12 +253,12 @@ async def test_an_interrupt_closes_what_is_asked_and_what_is_allowed(autojump_cl
 async def test_who_drains_hands_the_ask_on_as_it_is(autojump_clock):
     async with asking() as stage:
         await trio.sleep(1)
-        asks = stage.row.asks
+        asks = stage.row.open_approvals
         drain(stage.actor.address)
         await trio.sleep(1)
 
         assert ("requires_action", None) == (stage.status, stage.row.holder)
-        assert asks == stage.row.asks
+        assert asks == stage.row.open_approvals
 
 
 # Killed between the decision and the result: the next process goes on with what is stored.

@@ -129,7 +129,7 @@ def test_the_turn_goes_on_when_the_last_ask_is_decided():
 def test_always_allows_what_else_is_asked_of_that_tool():
     made = done(asking(), decide("a", ALWAYS))
 
-    assert ["c"] == [one.tool_call_id for one in made.chat.asks]
+    assert ["c"] == [one.tool_call_id for one in made.chat.open_approvals]
     assert State.A0 is made.state
     decided = (ApprovalDecision("a", LOCAL, ALWAYS, ANN), ApprovalDecision("b", LOCAL, ONCE, ANN))
     assert decided == made.decisions
@@ -139,7 +139,7 @@ def test_a_denied_call_has_its_result_and_the_others_still_wait():
     made = done(asking(), decide("b", DENY))
 
     assert (denied("b", WORDLESS),) == made.added
-    assert ["a", "c"] == [one.tool_call_id for one in made.chat.asks]
+    assert ["a", "c"] == [one.tool_call_id for one in made.chat.open_approvals]
     assert (ApprovalDecision("b", LOCAL, DENY, ANN),) == made.decisions
 
 
@@ -169,8 +169,8 @@ def test_who_was_asked_about_an_earlier_call_of_the_same_id_has_not_decided_abou
         refusal = refused(chat, replace(decide("a", verdict), asked_at=NOW))
 
         assert NotAwaitingDecision("a") == refusal.fault
-    made = done(chat, replace(decide("a"), asked_at=chat.chat.asks[0].asked_at))
-    assert ["b", "c"] == [one.tool_call_id for one in made.chat.asks]
+    made = done(chat, replace(decide("a"), asked_at=chat.chat.open_approvals[0].asked_at))
+    assert ["b", "c"] == [one.tool_call_id for one in made.chat.open_approvals]
 
 
 def test_what_steers_enters_behind_the_last_denial_but_not_before_a_call_that_may_run():
@@ -198,7 +198,7 @@ def test_what_is_late_is_denied_and_what_has_time_still_waits():
     made = done(chat, ask.ExpireApprovals())
 
     assert (denied("a", LATE, by=None),) == made.added
-    assert ["b", "c"] == [one.tool_call_id for one in made.chat.asks]
+    assert ["b", "c"] == [one.tool_call_id for one in made.chat.open_approvals]
     assert (State.A0, (ApprovalDecision("a", LOCAL, DENY, None),)) == (made.state, made.decisions)
 
 
@@ -237,7 +237,7 @@ def test_a_client_may_answer_while_a_person_is_asked():
 
     made = done(asking(approval("a"), tail=tail), submit(answer("d")))
 
-    assert (State.A0, ["a"]) == (made.state, [one.tool_call_id for one in made.chat.asks])
+    assert (State.A0, ["a"]) == (made.state, [one.tool_call_id for one in made.chat.open_approvals])
     assert made.chat.requires_action_deadline_at is None
 
 

@@ -33,11 +33,11 @@ from actors.law.parts.prompt import (
 from actors.prompts.compaction import (
     INSTRUCTIONS,
     PORTION_BYTES_MIN,
-    asking_for_part,
-    asking_for_summary,
-    plainly,
+    plain_prompt,
     portion_bytes,
     portions,
+    prompt_for_part,
+    prompt_for_summary,
     summary_in,
     tokens_about,
 )
@@ -54,7 +54,7 @@ def test_the_same_prompt_is_asked_with_one_question_more_and_no_tool_may_be_call
         settings=CallSettings(max_output_tokens=9, temperature=0.5),
     )
 
-    asked = asking_for_summary(prompt)
+    asked = prompt_for_summary(prompt)
 
     assert (HELLO, UserInput((TextPart(INSTRUCTIONS),))) == asked.messages
     assert (prompt.system, prompt.tools, "none") == (asked.system, asked.tools, asked.tool_choice)
@@ -82,7 +82,7 @@ def test_a_summary_that_was_cut_off_is_none():
 def test_no_cap_is_left_wherever_it_was_set():
     settings = CallSettings(options=OpenAIOptions(max_completion_tokens=9, user="ann"))
 
-    asked = asking_for_summary(Prompt("m", (HELLO,), settings=settings))
+    asked = prompt_for_summary(Prompt("m", (HELLO,), settings=settings))
 
     uncapped = CallSettings(max_output_tokens=None, options=OpenAIOptions(user="ann"))
     assert uncapped == asked.settings
@@ -93,8 +93,8 @@ def test_a_part_is_asked_about_by_itself():
         "m", (HELLO,), system=("be kind",), tools=(ToolDefinition("look", "", JsonText("{}")),)
     )
 
-    first = asking_for_part(prompt, "[the user]\nhello {x}", "", number=1, count=2)
-    second = asking_for_part(prompt, "[the user]\nbye", "so {far}", number=2, count=2)
+    first = prompt_for_part(prompt, "[the user]\nhello {x}", "", number=1, count=2)
+    second = prompt_for_part(prompt, "[the user]\nbye", "so {far}", number=2, count=2)
 
     assert ((), (), "auto") == (first.system, first.tools, first.tool_choice)
     [said], [later] = first.messages[0].parts, second.messages[0].parts
@@ -121,16 +121,16 @@ RULED = RoutedReasoning(max_tokens=9)
 )
 def test_plainly_there_is_little_thought_and_the_chats_own_cap(usual, plain):
     settings = CallSettings(max_output_tokens=7, temperature=0.5, effort="high", options=usual)
-    prompt = asking_for_summary(Prompt("m", (HELLO,), settings=settings))
+    prompt = prompt_for_summary(Prompt("m", (HELLO,), settings=settings))
 
-    asked = plainly(prompt, settings)
+    asked = plain_prompt(prompt, settings)
 
     assert CallSettings(7, temperature=0.5, effort="low", options=plain) == asked.settings
     assert (prompt.messages, prompt.tool_choice) == (asked.messages, asked.tool_choice)
 
 
 def test_who_has_no_effort_gets_none():
-    assert plainly(Prompt("m", (HELLO,)), CallSettings()).settings.effort is None
+    assert plain_prompt(Prompt("m", (HELLO,)), CallSettings()).settings.effort is None
 
 
 TALK = (

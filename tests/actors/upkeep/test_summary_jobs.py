@@ -37,7 +37,7 @@ class Store:
     read_count: int = 0
     books: Books = field(default_factory=Books)
 
-    async def shown(self, chat):
+    async def listed_chat(self, chat):
         await trio.lowlevel.checkpoint()
         return ListedChat("Login", self.turns_done, self.turns_summed)
 
@@ -84,7 +84,7 @@ def ended(before=Status.RUNNING, after=Status.WAITING, said=SAID, **columns):
 
 async def told(*answers, change=None, **more):
     async with a_list(*answers, **more) as (store, summaries):
-        summaries.committed(change or ended())
+        summaries.note_commit(change or ended())
     return store
 
 
@@ -97,7 +97,7 @@ async def test_a_turn_is_labelled_and_a_first_one_summed_up(autojump_clock):
 
 async def test_a_commit_waits_for_nothing(autojump_clock):
     async with a_list(HANGS) as (store, summaries):
-        summaries.committed(ended())
+        summaries.note_commit(ended())
 
         assert [] == store.told
 
@@ -117,7 +117,7 @@ async def test_nobody_waits_for_an_answer_for_ever(autojump_clock):
     assert [] == store.told  # the process stopped first: its drain is shorter
 
     async with a_list(HANGS, turns_summed=1) as (store, summaries):
-        summaries.committed(ended())
+        summaries.note_commit(ended())
         await trio.sleep(100)
         assert ("label", FINISHED) == store.told[0]
 
@@ -174,7 +174,7 @@ async def test_a_store_that_does_not_answer_is_not_waited_for_for_ever(autojump_
             books=store.books,
             may_be_asked=lambda model: True,
         )
-        summaries.committed(ended())
+        summaries.note_commit(ended())
         await trio.sleep(JOB_SECONDS_MAX + 1)
 
         assert 0 == background.statistics().running

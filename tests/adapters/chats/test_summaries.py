@@ -65,11 +65,11 @@ async def test_nothing_is_written_over_a_history_that_has_moved_on(store):
 async def test_it_is_known_what_is_shown_of_a_chat(store):
     chat, summaries = await a_chat_of(store), summaries_of(store)
 
-    assert ListedChat("Login", 0, None) == await summaries.shown(chat.id)
+    assert ListedChat("Login", 0, None) == await summaries.listed_chat(chat.id)
     await summaries.summarise(chat, "It was broken.", turns=7)
 
-    assert ListedChat("Login", 0, 7) == await summaries.shown(chat.id)
-    assert await summaries.shown(new_chat_id()) is None
+    assert ListedChat("Login", 0, 7) == await summaries.listed_chat(chat.id)
+    assert await summaries.listed_chat(new_chat_id()) is None
 
 
 async def test_a_turn_counts_when_its_prompt_was_answered(store):
@@ -77,12 +77,12 @@ async def test_a_turn_counts_when_its_prompt_was_answered(store):
     unseen = [hidden(), replace(assistant("e"), compressed=True)]
     new = NewChat(new_chat_id(), ANN)
     await store.ledger.create(CreateChat(new, (*asked, *unseen)))
-    shown = await summaries_of(store).shown(new.id)
+    shown = await summaries_of(store).listed_chat(new.id)
     other = NewChat(new_chat_id(), ANN)
     await store.ledger.create(CreateChat(other, (*asked, *unseen, assistant("f"))))
 
     assert 1 == shown.turns_done
-    assert 2 == (await summaries_of(store).shown(other.id)).turns_done
+    assert 2 == (await summaries_of(store).listed_chat(other.id)).turns_done
 
 
 async def test_no_version_moves_with_a_summary_nor_the_time_of_the_last_change(store):

@@ -90,5 +90,5 @@ async def test_of_many_chats_those_are_named_that_have_moved_on(store, reading):
     known = dict.fromkeys(chats, 1)
     await applied(store.ledger.apply(chats[1], [ask.FinishTurn()]))
 
-    assert {chats[1]: 2} == await reading.moved({**known, new_chat_id(): 1})
-    assert {} == await reading.moved({})
+    assert {chats[1]: 2} == await reading.newer_snapshots({**known, new_chat_id(): 1})
+    assert {} == await reading.newer_snapshots({})

@@ -93,7 +93,7 @@ def test_nobody_is_asked_about_a_call_that_cannot_be_served(name, args):
 
     found = sort_calls([call], a_chat().chat, tools, Consent(Policy.ASK))
 
-    assert ((call,), (), {}) == (found.run, found.asks, found.denied)
+    assert ((call,), (), {}) == (found.run, found.calls_to_approve, found.denied)
 
 
 def test_all_tools_of_ours_are_strict():

@@ -60,13 +60,17 @@ class Reading:
         members = [
             one.chat for one in self.memory.chats.values() if chat in (one.chat.id, one.chat.root)
         ]
-        return tuple(PendingApprovals(one.id, "", one.asks) for one in members if one.asks)
+        return tuple(
+            PendingApprovals(one.id, "", one.open_approvals)
+            for one in members
+            if one.open_approvals
+        )
 
-    async def asking(self, chats):
+    async def awaiting_consent(self, chats):
         await trio.lowlevel.checkpoint()
         return {chat for chat in chats if self.family(chat)}
 
-    async def moved(self, known):
+    async def newer_snapshots(self, known):
         await trio.lowlevel.checkpoint()
         self.polled.append(dict(known))
         chats = self.memory.chats

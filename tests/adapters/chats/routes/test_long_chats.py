@@ -369,8 +369,8 @@ async def test_what_an_agent_reports_outlives_that_its_chat_was_summed_up(fresh)
 
         [after] = await family.with_reports(parent, [child])
         assert 2 == len(await summaries_of(daemon, child))
-        assert before.said == after.said
-        assert "the report" in repr(after.said)
+        assert before.last_report == after.last_report
+        assert "the report" in repr(after.last_report)
 
 
 async def test_a_label_says_how_the_turn_ended_and_not_that_it_was_summed_up(fresh):

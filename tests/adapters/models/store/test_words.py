@@ -92,10 +92,10 @@ async def test_a_chat_that_plans_is_told_so_and_how_if_it_is_a_root(ground):
     assert PLAN_MODE_CHILD not in plain.words
 
 
-class Told:
-    """The port WorkspaceWords."""
+class Instructions:
+    """The port WorkspaceInstructions."""
 
-    async def told(self, chat):
+    async def instructions(self, chat):
         return "of the workspace"
 
 
@@ -103,7 +103,7 @@ async def test_what_a_turn_is_told_stands_in_its_order(ground):
     await ground.settings.put({PLAN_MODE_INSTRUCTIONS: "name the branch"})
     await ground.settings.put_own(ANN, OWN_PROMPT, "be brief")
     await ground.skills.add(ANN, "notes", description="How", content="x")
-    words = ground.words(workspace=Told(), advised=AdvisedChats(True))
+    words = ground.words(workspace=Instructions(), advised=AdvisedChats(True))
 
     async def told(**columns):
         return [

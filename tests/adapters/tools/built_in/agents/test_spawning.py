@@ -101,9 +101,9 @@ async def test_of_agents_spawned_at_once_as_many_come_to_work_as_may(parent):
 async def test_who_has_come_to_rest_takes_no_place_at_work(parent):
     await parent.at_rest(await parent.spawn("work"))
 
-    household = await parent.tools.family.family_counts(parent.chat.id, besides=[])
+    counts = await parent.tools.family.family_counts(parent.chat.id, besides=[])
 
-    assert FamilyCounts("api", 1, 0) == household
+    assert FamilyCounts("api", 1, 0) == counts
 
 
 @pytest.mark.parametrize(
@@ -244,7 +244,7 @@ async def test_a_spawn_whose_answer_gets_lost_finds_its_agent(parent, calls):
     agent = await parent.unheard(*calls).spawn("work")
 
     page = await parent.tools.family.children(parent.chat.id, limit=9, offset=0)
-    assert [agent["chat_id"]] == [str(child.id) for child in page.shown]
+    assert [agent["chat_id"]] == [str(child.id) for child in page.members]
     assert ("work", "general") == (agent["title"], agent["type"])
 
 

@@ -203,8 +203,8 @@ async def test_a_model_spawns_waits_and_reads_the_report(daemon):
 
     family = await a_parent(daemon)
     page = await family.tools.family.children(chat, limit=5, offset=0)
-    assert ["look"] == [child.title for child in page.shown]
-    await daemon.at_rest(page.shown[0].id)
+    assert ["look"] == [child.title for child in page.members]
+    await daemon.at_rest(page.members[0].id)
 
 
 async def test_an_interrupted_parent_leaves_its_agents_at_work(daemon):

@@ -3,7 +3,7 @@
 import pytest
 import trio
 
-from actors.law.store.hints import Became, SummaryChanged
+from actors.law.store.hints import ListChange, SummaryChanged
 from adapters.rehearsal.behaviour import Behaviour
 from tests.adapters.chats.routes.daemon import PATIENCE_SECONDS, a_daemon
 
@@ -30,7 +30,7 @@ async def test_what_came_of_a_turn_is_told_after_it_and_what_the_chat_is_about(f
             )
 
     assert ("Fixed login redirect", "It is mended.") == tuple(shown)
-    assert [Became.TURN_SUMMARY, Became.SUMMARY] == [each.became for each in news]
+    assert [ListChange.TURN_SUMMARY, ListChange.SUMMARY] == [each.became for each in news]
 
 
 async def test_where_they_are_switched_off_a_model_is_asked_for_answers_only(fresh):
