@@ -55,7 +55,8 @@ which-tests: install  ## the tests of one file: make which-tests FILE=actors/cha
 check: install  ## format, lint, types, import contracts, house rules
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
-	find runtime actors adapters promptcorner client -name '*.py' | xargs -P 2 -n 50 $(BIN)/flake8-async --enable=ASYNC \
+	grep -rlE --include='*.py' 'async (def|with|for)' runtime actors adapters promptcorner client | \
+	  xargs -P 2 -n 50 $(BIN)/flake8-async --enable=ASYNC \
 	  --disable=ASYNC109,ASYNC122,ASYNC900,ASYNC910,ASYNC911,ASYNC912,ASYNC913
 	$(BIN)/mypy
 	$(BIN)/lint-imports
