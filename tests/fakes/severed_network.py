@@ -5,7 +5,8 @@
         network.cut_after(to_client=20)
 
 It is a proxy on a unix socket of its own. Bytes are counted from the moment a fault is planned;
-`cut` hangs up on both sides, `hold` lets nothing through and tells nobody (a half-open peer, a
+`cut` hangs up on both sides (after a `farewell` to the client, as a server that is told to stop
+says one), `hold` lets nothing through and tells nobody (a half-open peer, a
 server that stalls). Connections for cancel requests pass through it like all others.
 
 What clients say is counted by kind: `said["S"]` is how often one has waited for the server (Sync,
@@ -54,11 +55,13 @@ class Network:
         self.conninfo = conninfo
         self.to_server = 0  # bytes that passed, since the last plan
         self.to_client = 0
+        self.answer = b""  # the bytes of `to_client`
         self.said: Counter[str] = Counter()  # likewise
         self.cancels = 0  # connections that were opened to cancel what runs on another, ever
         self._allowed = {"to_server": float("inf"), "to_client": float("inf")}
         self._then_hold = False
         self._tell_server = True
+        self._farewell = b""
         self._open = trio.Event()
         self._open.set()
         self.struck = trio.Event()  # a plan has come true
@@ -87,10 +90,13 @@ class Network:
         to_server: float = float("inf"),
         to_client: float = float("inf"),
         tell_server: bool = True,
+        farewell: bytes = b"",
     ) -> None:
-        """Let so many more bytes through, either way, then cut."""
+        """Let so many more bytes through, either way, then cut; a farewell goes to the client if
+        it is the server's bytes that are cut."""
         self._plan(to_server, to_client)
         self._tell_server = tell_server
+        self._farewell = farewell
 
     def hold_after(
         self, *, to_server: float = float("inf"), to_client: float = float("inf")
@@ -101,10 +107,12 @@ class Network:
 
     def _plan(self, to_server: float = float("inf"), to_client: float = float("inf")) -> None:
         self.to_server = self.to_client = 0
+        self.answer = b""
         self.said.clear()
         self._allowed = {"to_server": to_server, "to_client": to_client}
         self._then_hold = False
         self._tell_server = True
+        self._farewell = b""
         if self.struck.is_set():
             self.struck = trio.Event()
 
@@ -146,9 +154,13 @@ class Network:
             passing = data[: int(min(len(data), self._allowed[way] - getattr(self, way)))]
             if passing:
                 setattr(self, way, getattr(self, way) + len(passing))
+                if way == "to_client":
+                    self.answer += passing
                 await sink.send_all(passing)
                 data = data[len(passing) :]
             else:
+                if way == "to_client":
+                    await sink.send_all(self._farewell)
                 self._strike()
 
     def _strike(self) -> None:

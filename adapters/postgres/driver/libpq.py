@@ -56,6 +56,7 @@ _IN_TRANSACTION = (TransactionStatus.INTRANS, TransactionStatus.INERROR)
 _Encoded = tuple[bytes, Sequence[Buffer | None], Sequence[Format] | None]
 _Awaited = tuple[bytes, bytes] | None  # the answer prepares (statement, name), or has rows
 _CLOSING = (b"", b"")  # the answer closes a prepared statement
+_CUT_SHORT = "the server's answer was cut short"
 
 
 class LibpqConnection:
@@ -259,7 +260,8 @@ class LibpqConnection:
         try:
             for preparing in awaited:
                 result = await self._result()
-                assert result is not None, "an answer in a pipeline has one result"
+                if result is None:
+                    raise OperationalError(_CUT_SHORT)
                 status = result.status
                 assert status not in _COPY, "COPY does not go through here"
                 if status == _FATAL and failed is None:
@@ -269,14 +271,13 @@ class LibpqConnection:
                     results.append(result)
                 elif status == _COMMAND and preparing is not _CLOSING:
                     self._prepared[preparing[0]] = preparing[1]
-            sync = await self._result()
+            end = await self._result()
+            if end is None or end.status != _SYNC:  # the server was stopped, or has crashed
+                raise OperationalError(_CUT_SHORT) if end is None else error_from_result(end)
         except Error:
             self.close()
             if failed is None:
                 raise
-        else:
-            assert sync is not None, "a pipeline ends with its Sync"
-            assert sync.status == _SYNC, "a pipeline ends with its Sync"
         return results if failed is None else [failed]
 
     async def _recite(self, sql: bytes) -> None:

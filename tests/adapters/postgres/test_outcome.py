@@ -23,6 +23,9 @@ ADD = "UPDATE account SET n = n + 1 WHERE id = %(id)s RETURNING n"
 ENTER = "INSERT INTO entry VALUES (%(id)s)"
 # Every so many bytes of the conversation is a place to break it.
 STRIDE = 13
+# What a server that is told to stop says on each connection: an ErrorResponse.
+_FIELDS = b"SFATAL\0VFATAL\0C57P01\0Mterminating connection due to administrator command\0\0"
+STOPPING = b"E" + (len(_FIELDS) + 4).to_bytes(4, "big") + _FIELDS
 ACCOUNTS = itertools.count(1)
 
 
@@ -118,6 +121,54 @@ async def test_the_way_is_cut_at_every_byte(transfer, tell_server, network, witn
         seen.add(reported)
 
     assert {True, False} == seen, "both outcomes were met on the way"
+
+
+def ends_of(answer):
+    """How many bytes of an answer each of its messages needs to be whole, with those before it."""
+    at = 0
+    while at < len(answer):
+        at += 1 + int.from_bytes(answer[at + 1 : at + 5], "big")
+        yield at
+
+
+@pytest.mark.parametrize("times", [1, 2])
+@pytest.mark.parametrize("transfer", TRANSFERS)
+async def test_the_server_stops_after_every_message(transfer, times, network, witness, accounts):
+    """It says so before it hangs up, in the place of whatever the client waits for."""
+    await length_of(transfer, network)
+    seen = set()
+
+    for place in [0, *ends_of(network.answer)]:
+        account = next(ACCOUNTS)
+        connection = await DatabaseConnection.open(network.conninfo)
+        network.cut_after(to_client=place, farewell=STOPPING * times)
+        try:
+            await transfer(connection, account)
+            reported = True
+        except DatabaseGone:
+            reported = False
+        connection.close()
+
+        await quiet(witness)
+        assert (place, reported) == (place, await what_holds(witness, account))
+        seen.add(reported)
+
+    assert {True, False} == seen, "both outcomes were met on the way"
+
+
+async def test_the_server_stops_before_it_has_ended_a_refusal(network, witness, accounts):
+    connection = await DatabaseConnection.open(network.conninfo)
+    network.cut_after()
+    with pytest.raises(psycopg.errors.UniqueViolation):
+        await connection.commit([("INSERT INTO account VALUES (1, 0)", ())])
+    connection.close()
+
+    for place in [0, *ends_of(network.answer)][:-1]:
+        connection = await DatabaseConnection.open(network.conninfo)
+        network.cut_after(to_client=place, farewell=STOPPING)
+        with pytest.raises((psycopg.errors.UniqueViolation, DatabaseGone)):
+            await connection.commit([("INSERT INTO account VALUES (1, 0)", ())])
+        assert connection.closed
 
 
 @pytest.mark.slow
