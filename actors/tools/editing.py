@@ -71,24 +71,32 @@ class TextLine:
 def apply_edit(content: str, edit: Edit) -> str | CannotEdit:
     if not edit.old:
         return CannotEdit("old_text is empty; give the text that is to be replaced")
-    old_ending, new_ending = only_ending(edit.old), only_ending(edit.new)
-    changes_endings = None not in (old_ending, new_ending) and old_ending != new_ending
-    new = edit.new
-    if new_ending is not None and not changes_endings:
-        # A place may begin within a CRLF: its first half is not written again.
-        kept = "\n" if edit.old.startswith("\n") and new.startswith("\n") else ""
-        new = kept + with_ending(new[len(kept) :], dominant_ending(content))
     count = content.count(edit.old)
     if count:
-        wrong = _too_many(count, edit)
-        return wrong or content.replace(edit.old, new)
+        return _too_many(count, edit) or content.replace(edit.old, _fitting(edit, content))
+    endings = only_ending(edit.old), only_ending(edit.new)
+    changes_endings = None not in endings and endings[0] != endings[1]
     if not changes_endings:
         file, old = lines_of(content), lines_of(edit.old)
         for same in (_same_but_for_ends, _same_but_for_blanks):
             if places := _places(file, old, same):
                 wrong = _too_many(len(places), edit)
-                return wrong or _rewritten(file, places, old, lines_of(new))
+                return wrong or _rewritten(file, places, old, lines_of(edit.new))
     return CannotEdit(f"old_text is not in the file{edit_hint(content, edit.old, edit.new)}")
+
+
+def _fitting(edit: Edit, content: str) -> str:
+    """Return the new text for a place where the old text stands exactly as it is.
+
+    Where the old text shows the line endings of its place, the new text is meant as it is written.
+    Where it shows none, the new text gets the line endings of the file. An LF that begins the old
+    text shows nothing: it may be the second half of a CRLF, whose first half is not written again.
+    """
+    shown, new = edit.old.removeprefix("\n"), edit.new
+    if "\n" in shown or only_ending(new) is None:
+        return new
+    kept = "\n" if shown != edit.old and new.startswith("\n") else ""
+    return kept + with_ending(new[len(kept) :], dominant_ending(content))
 
 
 def _too_many(count: int, edit: Edit) -> CannotEdit | None:
