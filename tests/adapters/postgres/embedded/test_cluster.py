@@ -270,7 +270,7 @@ def test_an_arrival_takes_over_what_a_killed_keeper_left(wanted):
         other.stdout.readline()
         server = postmaster(wanted.home)
         os.kill(*keepers(wanted.home), signal.SIGKILL)
-        eventually(lambda: not keepers(wanted.home), "the keeper is gone")
+        eventually(lambda: locks.is_free(wanted.keeper), "the keeper is gone")
 
         with using(wanted):
             assert server == postmaster(wanted.home)
