@@ -90,7 +90,8 @@ class ReaderStore:
         groups = [EveryoneGroup(row[0], row[-1]) for row in found if row[1] is None]
         return users, groups[0] if groups else None
 
-    async def known(self, wanted: Set[UserId]) -> frozenset[UserId]:
+    async def existing(self, wanted: Set[UserId]) -> frozenset[UserId]:
+        """Return those of these users that exist."""
         async with self._pool.connection() as connection:
             found = await connection.execute(SQL["known_users"], {"wanted": list(wanted)})
         return frozenset(id for (id,) in found)
@@ -121,10 +122,12 @@ class RoleChanges:
 
     @property
     def added(self) -> Subjects:
+        """Return the users and groups that are to become readers."""
         return self._with(READ)
 
     @property
     def dropped(self) -> Subjects:
+        """Return the users and groups that are to be readers no more."""
         return self._with(NOTHING)
 
     def _with(self, role: str) -> Subjects:
@@ -136,18 +139,19 @@ class RoleChanges:
 class AccessLists:
     """Lists of readers as the API shows and checks them, of one organization."""
 
-    people: ReaderStore
+    readers: ReaderStore
     organization: UUID
     organization_name: str
 
-    def shown(self, users: Sequence[NamedReader], everyone: EveryoneGroup | None) -> ChatACL:
+    def document(self, users: Sequence[NamedReader], everyone: EveryoneGroup | None) -> ChatACL:
+        """Return a list of readers as clients get it."""
         groups = [] if everyone is None else [self._group(everyone)]
         return ChatACL([_user(user) for user in users], groups)
 
     async def check_known(self, roles: RoleChanges) -> None:
         """Refuse readers to add that do not exist; those to drop need not exist."""
         users, groups = roles.added
-        strangers = users - (await self.people.known(users) if users else frozenset())
+        strangers = users - (await self.readers.existing(users) if users else frozenset())
         faults = [("user_roles", f"there is no user {id}") for id in sorted(strangers)]
         others = sorted(groups - {self.organization})
         refuse_if(

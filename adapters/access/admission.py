@@ -74,12 +74,12 @@ class Admission:
     async def visible(self, caller: Caller, chat: ChatId) -> VisibleChat:
         """Return the chat as this caller may see it. Refused as not found if they may not."""
         async with self._pool.connection() as connection:
-            found = await connection.execute(SQL["admit"], self.question(caller, chat))
+            found = await connection.execute(SQL["admit"], self.access_parameters(caller, chat))
         if not found:
             raise not_found()
         return VisibleChat.of(found[0])
 
-    def question(self, caller: Caller, chat: ChatId) -> dict[str, object]:
+    def access_parameters(self, caller: Caller, chat: ChatId) -> dict[str, object]:
         """Return the parameters of statements that say who gets at a chat."""
         return {
             "chat": chat,

@@ -47,7 +47,7 @@ class SupervisorEntry(Protocol):
 
 
 class ChatSender:
-    """The way of requests that may put a chat to work."""
+    """Sends requests that may put a chat to work."""
 
     def __init__(self, ledger: Ledger, supervisor: SupervisorEntry) -> None:
         self._ledger = ledger

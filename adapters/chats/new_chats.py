@@ -44,7 +44,7 @@ class CreationFacts:
     servers: tuple[UUID, ...] = ()
 
 
-def check_place(asked: wire.CreateChatRequest, organization: UUID) -> None:
+def check_organization(asked: wire.CreateChatRequest, organization: UUID) -> None:
     """Refuse an organization that is not the caller's."""
     if asked.organization_id is None or asked.organization_id.int == 0:
         invalid("organization_id", "is required")
@@ -116,24 +116,24 @@ def check_prompt(asked: wire.CreateChatRequest) -> None:
 
 
 def request_of(
-    asked: wire.CreateChatRequest, said: tuple[Part, ...], settled: CreationFacts
+    asked: wire.CreateChatRequest, said: tuple[Part, ...], facts: CreationFacts
 ) -> CreateChat:
     """Return the request to the law. The fields that were not checked before are checked here."""
     new = NewChat(
         ChatId(uuid4()),
-        settled.owner,
-        title=settled.title,
+        facts.owner,
+        title=facts.title,
         client_type=client_type_of(asked),
         plan_mode=asked.plan_mode or "",
         labels=checked_labels(asked.labels or {}),
         dynamic_tools=tools_of(asked),
         workspace_id=asked.workspace_id,
-        mcp_server_ids=settled.servers,
+        mcp_server_ids=facts.servers,
         approval_policy=asked.approval_policy or "",
     )
-    choice = settled.choice
-    message = UserMessage(said, settled.owner, choice.model, choice.effort)
-    return CreateChat(new, (*settled.hidden, message.as_body()))
+    choice = facts.choice
+    message = UserMessage(said, facts.owner, choice.model, choice.effort)
+    return CreateChat(new, (*facts.hidden, message.as_body()))
 
 
 def _tool(tool: wire.DynamicTool, name: str) -> DynamicTool:

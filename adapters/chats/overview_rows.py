@@ -63,7 +63,7 @@ class OverviewRow(Record, frozen=True):
 
 
 class SingleOverviewRow(OverviewRow, frozen=True):
-    """The same of one chat that was asked for, or of its children."""
+    """An overview with the chat's files: of one chat that was asked for, or of its children."""
 
     is_unheld: bool  # it has work to do, and no process does it
     files: bytes | None

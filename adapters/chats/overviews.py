@@ -48,7 +48,7 @@ _T = TypeVar("_T")
 
 
 class AdmittedRow(SingleOverviewRow, frozen=True):
-    """The same for a caller who asks for it."""
+    """An overview of a chat, as a statement returns it together with the caller's access to it."""
 
     mode: str
     by_owner: bool
@@ -93,7 +93,7 @@ class ListFilter:
     """Roots for which all of it holds."""
 
     mine: bool = True  # those that the caller owns
-    theirs: bool = False  # those that others share with him
+    theirs: bool = False  # those that others share with the caller
     archived: bool = False
     unread: bool | None = None  # None: either
     title: str | None = None  # a part of it, as LIKE has it
@@ -122,7 +122,9 @@ class OverviewStore:
         """Return the chat of the path as the caller may see it, with its children and files, in one
         statement. Refused as not found if they may not."""
         chat = ChatId(call.uuid("chat"))
-        asked = admission.question(call.user, chat) | {"lease_seconds": self._lease_seconds}
+        asked = admission.access_parameters(call.user, chat) | {
+            "lease_seconds": self._lease_seconds
+        }
         found = await self._execute(SQL["overview_for_caller"], asked)
         if not found:
             raise not_found()
@@ -150,6 +152,7 @@ class OverviewStore:
         return _families([_overview(OverviewRow.of(row)) for row in found])
 
     async def cost(self, chat: ChatId) -> TreeCost:
+        """Return what the chat's family has cost."""
         whole, own, beside = CostSum(), CostSum(), dict[str, CostSum]()
         for what, is_own, *sums in await self._execute(SQL["cost_of_tree"], {"chat": chat}):
             paid = CostSum(*sums)
@@ -166,9 +169,11 @@ class OverviewStore:
             self._tell(TitleChanged(chat, owner))
 
     async def relabel(self, chat: ChatId, labels: Mapping[str, str]) -> None:
+        """Replace the labels of a chat."""
         await self._execute(SQL["relabel"], {"chat": chat, "labels": _labels(labels)})
 
     async def set_plan_mode(self, chat: ChatId, plan_mode: str) -> None:
+        """Switch the plan mode of a chat."""
         await self._execute(SQL["set_plan_mode"], {"chat": chat, "plan_mode": plan_mode})
 
     async def mark_read(self, chat: ChatId) -> None:

@@ -45,6 +45,7 @@ class Receipts:
         self._pool = pool
 
     async def find(self, user: UserId, key: str) -> ServedRequest | None:
+        """Return the request that was served under this name, or None."""
         async with self._pool.connection() as connection:
             found = await connection.execute(SQL["receipt"], {"user": user, "key": key})
         if not found:
@@ -58,7 +59,8 @@ class Receipts:
             None if status is None else (status, answer),
         )
 
-    async def answered(self, user: UserId, key: str, *, status: int, answer: bytes) -> None:
+    async def note_answer(self, user: UserId, key: str, *, status: int, answer: bytes) -> None:
+        """Keep the answer of a request that was served."""
         answering = {"user": user, "key": key, "status": status, "answer": answer}
         async with self._pool.connection() as connection:
             await connection.execute(SQL["answer_receipt"], answering)
@@ -142,7 +144,7 @@ class RequestRepeats:
         assert isinstance(answer.body, bytes), "what is repeated is whole"
         with trio.move_on_after(NOTE_SECONDS_MAX):
             try:
-                await self._receipts.answered(
+                await self._receipts.note_answer(
                     receipt.user, receipt.key, status=answer.status, answer=answer.body
                 )
             except DatabaseFault as fault:

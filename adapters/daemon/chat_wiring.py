@@ -153,7 +153,7 @@ async def open_chats(
             family=PostgresFamily(store.pool),
             catalogue=catalogue,
             prompts=prompts,
-            guards=guards,
+            limits=guards,
             bookkeeper=keeper,
             advised=advised,
             files=ChatFileKeeper(store.pool),

@@ -181,7 +181,7 @@ async def run_daemon(parts: DaemonParts) -> None:
         steps = await migrate(database)
         inner = RequestEntry(parts.entry.probes)
         models = models_of_environment(
-            config.environ, plugin_models(plugins), is_whole=plugins.are_whole
+            config.environ, plugin_models(plugins), is_whole=plugins.all_loaded
         )
         basis = basis_of(config, models, parts.dial, plugins)
         async with (

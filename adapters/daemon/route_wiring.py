@@ -159,7 +159,7 @@ async def open_routes(
             store.bus,
             chats.previews,
             admission=admission,
-            shelf=overviews,
+            overviews=overviews,
             organization=auth.deployment.organization_id,
             lease_seconds=config.lease_seconds,
             elsewhere=None if relay_edge is None else relay_edge.services.relays,

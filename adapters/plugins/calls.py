@@ -19,12 +19,12 @@ class PluginFault(Exception):
     """A plugin did not do what it was asked. The text says so to users and models."""
 
 
-class PluginAway(PluginFault):
-    """A plugin is not there, or has too much to do. It may be asked again later."""
+class PluginUnavailable(PluginFault):
+    """A plugin does not run, or has too much to do. It may be asked again later."""
 
 
 class PluginState(Enum):
-    """The value is how people see it."""
+    """The states of a plugin. The values are the words in which people are told of them."""
 
     LOADING = "loading"
     RUNNING = "running"
@@ -34,13 +34,13 @@ class PluginState(Enum):
 
 
 @dataclass(frozen=True, slots=True)
-class NotWanted(Cause):
-    """The caller of a plugin does not wait for the result any more."""
+class ResultNotNeeded(Cause):
+    """The caller of a plugin was cancelled and does not wait for the result any more."""
 
 
 @dataclass(frozen=True, slots=True)
 class PluginStatistics:
-    """One plugin, and what became of what was asked of it."""
+    """The figures of one plugin: its state, and what became of the calls to it."""
 
     family: ClassVar = "plugin"
 
@@ -65,7 +65,7 @@ class PluginStatistics:
 
 
 class PluginCall:
-    """One piece of work in the plugin's loop."""
+    """One call into the plugin's loop, and its outcome."""
 
     __slots__ = ("ended", "is_left", "outcome", "scope", "shelter", "when_ended", "work")
 
@@ -77,7 +77,7 @@ class PluginCall:
         self.scope, self.shelter = CausedScope(), CausedScope()
         self.ended = trio.Event()  # of the daemon's loop
         self.outcome: outcome.Outcome[Any] | None = None
-        self.is_left = False  # nobody waits for it any more
+        self.is_left = False  # its caller does not wait for it any more
 
     def result(self) -> Any:
         assert self.outcome is not None, "a call that has ended has an outcome"

@@ -19,12 +19,12 @@ import outcome
 import trio
 
 from adapters.plugins.calls import (
-    NotWanted,
-    PluginAway,
     PluginCall,
     PluginFault,
     PluginState,
     PluginStatistics,
+    PluginUnavailable,
+    ResultNotNeeded,
     Work,
 )
 from adapters.settings import names
@@ -35,7 +35,9 @@ from runtime.threads import ThreadLimits, read
 
 LOAD_SECONDS = 30.0  # for importing it; then it is not loaded
 CALLS_MAX = 256  # of one plugin at once, those that linger included; the next one is refused
-CANCEL_GRACE_SECONDS = 1.0  # for a cancelled call to end; then nobody waits for it any more
+CANCEL_GRACE_SECONDS = (
+    1.0  # for a cancelled call to end; then its caller does not wait for it any more
+)
 BLOCKED_SECONDS = 1.0  # without a turn of its loop; then the log says where its code is
 BLOCKED_SECONDS_MAX = 10.0  # then its calls end with a fault, and no more are begun till it turns
 LEAVE_SECONDS = 2.0  # for its thread to end when the daemon does; then it is left behind
@@ -50,7 +52,11 @@ def _nothing() -> None:
 
 
 class PluginLoop:
-    """Made and used in the daemon's loop; the methods under "in the plugin's thread" run there."""
+    """The thread of one plugin, with its event loop.
+
+    The daemon makes it and calls it in its own loop, except for the methods under the heading "in
+    the plugin's thread".
+    """
 
     def __init__(self, name: str, version: str) -> None:
         self.name = name
@@ -86,7 +92,9 @@ class PluginLoop:
         with CausedScope(seconds=LOAD_SECONDS):
             await self._has_loaded.wait()
         if self._loaded is None:
-            raise PluginFault(f"did not load within {LOAD_SECONDS:g} s, it was {self.place()}")
+            raise PluginFault(
+                f"did not load within {LOAD_SECONDS:g} s, it was {self.thread_position()}"
+            )
         if isinstance(self._loaded, outcome.Error):
             error = self._loaded.error
             if not isinstance(error, Exception):
@@ -114,7 +122,13 @@ class PluginLoop:
             return
         await read(ENDINGS, partial(self._thread.join, LEAVE_SECONDS))
         if self._thread.is_alive():
-            emit("plugin.left", "warning", plugin=self.name, version=self.version, at=self.place())
+            emit(
+                "plugin.left",
+                "warning",
+                plugin=self.name,
+                version=self.version,
+                at=self.thread_position(),
+            )
 
     def _tell_to_end(self) -> None:
         if self._nursery is not None:
@@ -141,23 +155,23 @@ class PluginLoop:
         finally:
             if not call.ended.is_set():
                 call.is_left = True
-                self._post(partial(call.scope.cancel, NotWanted()))
+                self._post(partial(call.scope.cancel, ResultNotNeeded()))
                 with trio.move_on_after(CANCEL_GRACE_SECONDS, shield=True):
                     await call.ended.wait()
                 if not call.ended.is_set():
                     self._post(call.shelter.shelter)
                     self._lingered_count += 1
-                    emit("plugin.lingers", "warning", plugin=self.name, at=self.place())
+                    emit("plugin.lingers", "warning", plugin=self.name, at=self.thread_position())
 
     def _begin(self, work: Work, when_ended: Callable[[], None]) -> PluginCall:
         if self.state is not PluginState.RUNNING:
-            raise PluginAway(f"it is {self.state.value}: {self.why}")
+            raise PluginUnavailable(f"it is {self.state.value}: {self.why}")
         if len(self._calls) >= CALLS_MAX:
             self._refused_count += 1
-            raise PluginAway(f"it is busy: {CALLS_MAX} of its calls run already")
+            raise PluginUnavailable(f"it is busy: {CALLS_MAX} of its calls run already")
         if self._tasks > TASKS_MAX:
             self._refused_count += 1
-            raise PluginAway(f"it is busy: {self._tasks} tasks run in its event loop")
+            raise PluginUnavailable(f"it is busy: {self._tasks} tasks run in its event loop")
         call = PluginCall(work, when_ended)
         self._calls.add(call)
         self._calls_count += 1
@@ -225,20 +239,22 @@ class PluginLoop:
             self._post(self._turn)
         elif silent > BLOCKED_SECONDS and not self._is_blocked:
             self._is_blocked = True
-            self._note_blocked(silent, self.place())
+            self._note_blocked(silent, self.thread_position())
         if silent > BLOCKED_SECONDS_MAX and self.state is PluginState.RUNNING:
             self.state = PluginState.BLOCKED
-            self._give_up(f"it has blocked its event loop for {silent:.0f} s, {self.place()}")
+            self._give_up(
+                f"it has blocked its event loop for {silent:.0f} s, {self.thread_position()}"
+            )
 
     def _give_up(self, why: str) -> None:
         """End all calls with a fault. Those that run go on until they notice."""
         self.why = why
         for call in tuple(self._calls):
-            self._post(partial(call.scope.cancel, NotWanted()))
-            call.is_left, call.outcome = True, outcome.Error(PluginAway(why))
+            self._post(partial(call.scope.cancel, ResultNotNeeded()))
+            call.is_left, call.outcome = True, outcome.Error(PluginUnavailable(why))
             self._tell_caller(call)
 
-    def place(self) -> str:
+    def thread_position(self) -> str:
         """Return where the plugin's thread is now, in words: its own code rather than that of a
         library that it calls."""
         ident = self._thread.ident if self._thread is not None else None

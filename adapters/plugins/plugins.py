@@ -47,7 +47,7 @@ class Plugin:
 
 
 class Plugins:
-    """Made by `open_plugins`."""
+    """All plugins that the settings name. Made by `open_plugins`."""
 
     def __init__(self, plugins: Sequence[Plugin] = ()) -> None:
         self.all = plugins
@@ -56,8 +56,8 @@ class Plugins:
         return iter(self.all)
 
     @property
-    def are_whole(self) -> bool:
-        """True if every plugin that was named has been loaded."""
+    def all_loaded(self) -> bool:
+        """Tell whether every plugin that was named has been loaded."""
         return all(plugin.parts is not NO_PARTS for plugin in self.all)
 
     def statistics(self) -> Mapping[str, PluginStatistics]:
@@ -70,8 +70,8 @@ NO_PLUGINS = Plugins()
 
 @asynccontextmanager
 async def open_plugins(names: Sequence[str]) -> AsyncIterator[Plugins]:
-    """Load the plugins of these names, and keep them as long as the block is. No fault of a plugin
-    comes out of here."""
+    """Load the plugins of these names, and keep them as long as the block runs. A plugin that
+    cannot be loaded is left out; nothing is raised for it."""
     if not names:
         yield NO_PLUGINS
         return

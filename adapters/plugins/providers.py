@@ -25,7 +25,7 @@ from adapters.models.provider_config import (
     named_model,
     named_provider,
 )
-from adapters.plugins.calls import PluginAway, PluginFault
+from adapters.plugins.calls import PluginFault, PluginUnavailable
 from adapters.plugins.loop import PluginLoop
 from adapters.plugins.plugins import Plugins
 from adapters.plugins.streams import open_stream
@@ -117,7 +117,7 @@ class PluginProvider:
             failure(
                 FailureKind.GENERIC,
                 PLUGIN.type,
-                retryable=isinstance(error, PluginAway),
+                retryable=isinstance(error, PluginUnavailable),
                 message=f"The plugin {self.loop.name} failed: {why}.",
             )
         )

@@ -1,6 +1,6 @@
 """The output of an async generator that runs in a plugin's loop, taken in batches by the daemon's.
 
-The generator is held up while what it has said is not taken, and closed when nobody wants the rest.
+The generator waits until what it has yielded is taken, and is closed when the rest is not wanted.
 """
 
 from collections import deque
@@ -55,6 +55,7 @@ class _Stream(Generic[Item]):
     # in the plugin's loop
 
     async def pump(self) -> None:
+        """Run the generator to its end, as far as there is room for what it yields."""
         self._there = trio.lowlevel.current_trio_token()
         async with aclosing(self._make()) as generator:
             count = 0
@@ -86,6 +87,7 @@ class _Stream(Generic[Item]):
         self._more = trio.Event()
 
     def take(self) -> Sequence[Item]:
+        """Take what has been yielded since the last time."""
         taken = [self._waiting.popleft() for _ in range(len(self._waiting))]
         if len(taken) >= WAITING_MAX and self._there is not None:
             self._there.run_sync_soon(self._note_room)

@@ -150,7 +150,7 @@ class DialledConnection:
                     await self._stream.send_all(self._protocol.send(event))
                 whole = True
         except (*GONE, *BROKEN):
-            pass  # whoever reads hears of it as well
+            pass  # the task that reads hears of it as well
         return whole
 
 
@@ -175,7 +175,7 @@ class ProcessAddresses:
 
 
 class Dialler:
-    """The way to other processes. Fulfils `actors.streams.relay.exchange.PeerConnector`."""
+    """Connects to other processes. Fulfils `actors.streams.relay.exchange.PeerConnector`."""
 
     def __init__(
         self,
@@ -220,15 +220,15 @@ class Dialler:
         return NotConnected(f"{url}: no connection within {CONNECT_SECONDS:g} s")
 
     async def _enter(
-        self, line: DialledConnection, worker: WorkerId, origin: Origin, path: str
+        self, connection: DialledConnection, worker: WorkerId, origin: Origin, path: str
     ) -> PeerConnection | NotConnected:
         me = self._me()
         if me is None:
             return NotConnected("this process holds no lease itself")
         ticket = self._tickets.write(me, worker, at=wall().timestamp())
-        said = await line.enter(origin.host_header, path, ticket)
+        said = await connection.enter(origin.host_header, path, ticket)
         if isinstance(said, bytes) and compare_digest(said, self._tickets.proof(ticket)):
-            return line
+            return connection
         return NotConnected(f"{origin}: {_refusal(said)}")
 
 

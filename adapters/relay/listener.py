@@ -1,10 +1,11 @@
 """The listener of the relay, and the address at which other processes find it.
 
-It stands at an address of the process's own. A process that comes with a ticket gets what is said
-here. All other requests are for `behind`: the probes and the figures of this one process.
+Each process has such an address of its own. Another process that shows a ticket there is sent the
+pieces of the attempts that it follows. All other requests go to a fallback, which answers with the
+probes and the metrics of this one process.
 
-The address is not where clients come in: several processes may share that, strangers reach it, and
-a proxy may stand before it. Where all processes are on one machine, or on a network that is theirs,
+Clients use another address: that one may be shared by several processes, be reached by strangers,
+and have a proxy before it. Where all processes are on one machine, or on a network that is theirs,
 no setting is needed.
 """
 
@@ -59,6 +60,8 @@ class WorkerName(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class RelayHostStatistics:
+    """The figures of what this process sends to others."""
+
     peers: Annotated[int, GaugeMetric("Other processes that follow attempts of this one.")]
     follows: Annotated[int, GaugeMetric("Attempts of this process that others follow.")]
     admitted_count: Annotated[
@@ -75,13 +78,15 @@ class RelayHostStatistics:
 
 @dataclass(slots=True, eq=False)
 class _Peer:
+    """Another process that follows attempts of this one."""
+
     worker: WorkerId
     session: PeerSession
     replaced: trio.Event = field(default_factory=trio.Event)
 
 
 class RelayHost:
-    """The host of other processes that follow attempts of this one."""
+    """Serves the other processes that follow attempts of this one."""
 
     def __init__(self, previews: Previews, tickets: RelayTickets, me: WorkerName) -> None:
         self._previews = previews
@@ -174,16 +179,17 @@ async def _end_with(gone: Callable[[], Awaitable[object]], scope: trio.CancelSco
 
 
 class RelayGate:
-    """The listener at the address of one process: `host` serves peers, `behind` all others."""
+    """The entry at the address of one process: `host` answers other processes of ours, `fallback`
+    answers all other requests."""
 
-    def __init__(self, behind: Serve, host: RelayHost) -> None:
-        self._behind = behind
+    def __init__(self, fallback: Serve, host: RelayHost) -> None:
+        self._fallback = fallback
         self._host = host
 
     async def answer(self, request: HttpRequest) -> HttpResponse | Upgrade:
         """Answer a request. Fulfils `adapters.http.host.server.Serve`."""
         if request.path != PATH:
-            return await self._behind(request)
+            return await self._fallback(request)
         return self._host.admit(request)
 
 
@@ -198,7 +204,7 @@ class NoAddress:
 
 
 def own_host(listen_host: str, database_side: str | None) -> str | NoAddress:
-    """Choose an address of this machine that only processes of ours should reach.
+    """Choose the host at which this process listens for other processes of ours.
 
     `database_side` is our end of a connection to the database; None: it is on this machine.
     """

@@ -59,7 +59,7 @@ class AnswerKind(IntEnum):
 
 
 class RequestFrame(msgspec.Struct, frozen=True, array_like=True):
-    """A request on the wire. Without `chat` it is one to follow no more."""
+    """A request on the wire: to follow an attempt, or without `chat` to stop following it."""
 
     number: int
     chat: UUID | None = None

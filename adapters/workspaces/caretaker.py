@@ -63,7 +63,7 @@ class CaretakerStatistics:
 
 
 class WorkspaceListener(Protocol):
-    """Keeps something of workspaces as long as they are worked in."""
+    """A part of the daemon that runs or keeps something for workspaces while chats work in them."""
 
     def opened(self, chat: Chat) -> None:
         """Take note that this chat's workspace has been made, or started."""
@@ -82,12 +82,13 @@ class WorkspaceListener(Protocol):
 class Caretaker:
     """Looks after the workspaces of this process. It has to `run` and to `follow` the bus.
 
-    `listeners` have something running beside the commands; they are told when commands are ended.
+    `listeners` run other things in workspaces, such as servers of tools. They are told when what
+    runs in a workspace has to end.
     """
 
     def __init__(
         self,
-        lives: CaretakerStore,
+        store: CaretakerStore,
         table: ProcessTable,
         usage: WorkspaceUsage,
         directory: Path,
@@ -97,7 +98,7 @@ class Caretaker:
         days: float | None = None,
         days_max: float | None = None,
     ) -> None:
-        self._lives = lives
+        self._store = store
         self._table = table
         self._usage = usage
         self._directory = directory
@@ -134,7 +135,7 @@ class Caretaker:
     async def remove(self, workspace: UUID) -> bool:
         """Remove a workspace; its directory goes in a moment. Return False if a chat works in it,
         or it is gone."""
-        if not await self._lives.remove(workspace):
+        if not await self._store.remove(workspace):
             return False
         await self.close(workspace)
         self._left_over.set()
@@ -160,11 +161,11 @@ class Caretaker:
         says whether news of a closed workspace still holds: it may have been started again."""
         used, heard = frozenset(self._usage.used), frozenset(self._closed)
         if used:
-            await self._lives.used(used)
-        for workspace in await self._lives.stop_idle():
+            await self._store.note_used(used)
+        for workspace in await self._store.stop_idle():
             await self.close(workspace)
         if here := heard.union(self._running()):
-            for workspace in await self._lives.closed(here):
+            for workspace in await self._store.closed(here):
                 await self._closed_here(workspace)
         self._usage.used -= used
         self._closed -= heard
@@ -173,7 +174,7 @@ class Caretaker:
         """Give up a workspace that was being made: its directory goes in a moment, unless it has
         been registered. What the database or the disk does not allow now is done a day later."""
         with suppress(DatabaseFault, OSError, DiskSilent):
-            if await self._lives.unknown([workspace]):
+            if await self._store.unknown([workspace]):
                 place = self._directory / str(workspace)
                 await disk_of(place).write(partial(_aside, place), MAKING, seconds=0)
                 self._left_over.set()
@@ -182,14 +183,14 @@ class Caretaker:
         """Remove workspaces that are not needed, what is left of those that were removed elsewhere,
         and what was never made to the end. Directories that the database does not know stay: it may
         be another database than yesterday."""
-        for workspace in await self._lives.unused(days=self._days, days_max=self._days_max):
+        for workspace in await self._store.unused(days=self._days, days_max=self._days_max):
             if await self.remove(workspace):
                 emit("workspace.removed", "info", workspace=workspace)
-        removed = frozenset(await self._lives.removed())
+        removed = frozenset(await self._store.removed())
         before = wall().timestamp() - MAKING_SECONDS
         look = partial(_left_over, self._directory, removed, before=before)
         left, doubtful = await Disk(str(self._directory), "all workspaces").read(look)
-        unknown = await self._lives.unknown(doubtful) if doubtful else []
+        unknown = await self._store.unknown(doubtful) if doubtful else []
         for workspace, path in doubtful.items():
             if workspace in unknown:
                 left.append(path)
@@ -197,7 +198,7 @@ class Caretaker:
                 await mark_registered(path)  # which was cut short
         for path in left:
             await self._delete(path)
-        await self._lives.forget()
+        await self._store.forget()
 
     async def measure(self) -> None:
         """Measure the workspaces in which something runs. Where one is over its limit and has
@@ -279,7 +280,8 @@ def _left_over(
 
 
 def _changed_at(path: Path) -> float:
-    """Infinite: it is not there, or cannot be looked at; then it stays."""
+    """Return when a path was last changed. One that cannot be looked at counts as changed in the
+    future, so that it stays."""
     try:
         return path.lstat().st_mtime
     except OSError:
@@ -299,7 +301,7 @@ def _aside(path: Path) -> Path | None:
 
 
 async def _unless_faulty(look: Callable[[], Awaitable[None]]) -> None:
-    """Do this, and leave what the database or the disk does not allow now to the next look."""
+    """Do the work. A fault of the database or the disk is logged, and the next look tries again."""
     try:
         await look()
     except (DatabaseFault, OSError, DiskSilent) as fault:

@@ -79,12 +79,14 @@ SAID_BYTES_MAX = 65_536  # of what it says; the rest is left out
 
 @dataclass(frozen=True, slots=True)
 class ProgramResult:
+    """The exit code of a program that has ended, and the beginning of what it wrote."""
+
     code: int
     said: bytes
 
 
 class Programs:
-    """`key`: of those with the same one, only one runs at a time."""
+    """Programs that touch disks, run to their end. Of those with one `key` one runs at a time."""
 
     def __init__(self) -> None:
         self._running: set[Hashable] = set()
@@ -99,8 +101,11 @@ class Programs:
         environ: Mapping[str, str] | None = None,
         hears_errors: bool = False,
     ) -> ProgramResult | None:
-        """Run it to its end. None: it took too long, or another with this key has not ended.
-        OSError: it cannot be begun."""
+        """Run a program to its end. Return None if it took too long, or if another one with this
+        key has not ended. OSError: it cannot be started.
+
+        Its result holds what it writes to standard output; with `hears_errors`, what it writes to
+        standard error as well."""
         self._reap()
         if key in self._running or key in self._left:
             return None

@@ -52,8 +52,10 @@ class LocalFiles:
     """Fulfils `actors.tools.workspaces.Files`."""
 
     def __init__(self, home: str, room: Room = _any_room, *, name: str = "") -> None:
-        """`home`: absolute, without symbolic links. `room`: asked for before anything is written.
-        `name`: of the workspace."""
+        """Take the workspace's directory `home`, an absolute path without symbolic links.
+
+        `room` is asked before anything is written, and says if the disk has no room for it. `name`
+        is what the workspace is called in messages."""
         self._home = home
         self._room = room
         self._disk = Disk(home, f"the workspace {name}" if name else home)
@@ -79,7 +81,7 @@ class LocalFiles:
         return await self._look(path, partial(self._entries, path))
 
     async def directory(self, path: str) -> str | WorkspaceRefusal:
-        """The same, if it is one."""
+        """Return what `resolve` does. Refused if the path leads to no directory."""
         return await self._look(path, partial(self._directory, path))
 
     async def _look(self, path: str, work: Callable[[], Result]) -> Result | WorkspaceRefusal:
@@ -214,7 +216,7 @@ def _read_up_to(descriptor: int, count: int) -> bytes:
 
 
 def _after(file: FileEdits, old: bytes) -> bytes:
-    """Bytes that are no text are kept as they are."""
+    """Return the content after the edits. Bytes that are no text are kept as they are."""
     new = apply_edits(old.decode(errors="surrogateescape"), file.edits)
     if isinstance(new, CannotEdit):
         raise PathDenied(f"{file.path}: {new.says}")

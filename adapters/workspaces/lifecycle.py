@@ -178,7 +178,7 @@ class WorkspaceLifecycle:
         ended = await processes.wait(begun, seconds + 60)
         if isinstance(ended, WorkspaceRefusal):
             return SetupResult(None, ended.says)
-        await self.workspaces.registry.is_set_up(row.id)
+        await self.workspaces.registry.note_set_up(row.id)
         return SetupResult(ended)
 
     async def start(self, chat: Chat, row: WorkspaceRow) -> OpenedWorkspace:

@@ -29,7 +29,7 @@ from adapters.workspaces.commands.sandbox import (
 from adapters.workspaces.disk import Disk, DiskSilent
 from adapters.workspaces.files import LocalFiles
 from adapters.workspaces.store import WorkspaceRegistry, WorkspaceRow
-from adapters.workspaces.templates import HOME, PASSING
+from adapters.workspaces.templates import HOME, TMP
 from adapters.workspaces.usage import WorkspaceUsage
 from runtime import threads as threads
 from runtime.children import Child, open_children
@@ -50,35 +50,37 @@ class LocalProcesses:
     environ: Mapping[str, str]
     chat: Chat
     workspace: WorkspaceRow
-    ground: WorkspacePaths
+    paths: WorkspacePaths
 
     async def start(self, command: ports.Command) -> Process | NotStarted | WorkspaceRefusal:
+        """Start a command, which may run as long as the workspace allows. Return what it is now."""
         started = await self.begin(command, seconds_max=self.workspace.seconds)
         return started if not isinstance(started, str) else await self._now(started)
 
     async def begin(
         self, command: ports.Command, *, seconds_max: float
     ) -> str | NotStarted | WorkspaceRefusal:
-        order = await self.order(command, seconds_max=seconds_max)
-        return order if isinstance(order, WorkspaceRefusal) else self.table.start(order)
+        """Start a command, which may run for `seconds_max`. Return the id of its process."""
+        spec = await self.spec_of(command, seconds_max=seconds_max)
+        return spec if isinstance(spec, WorkspaceRefusal) else self.table.start(spec)
 
-    async def order(
+    async def spec_of(
         self, command: ports.Command, *, seconds_max: float
     ) -> ProcessSpec | WorkspaceRefusal:
-        """Return what is started for a command."""
+        """Return the process to start for a command, or why it may not be started."""
         if isinstance(self.sandbox, NoSandbox):
             return WorkspaceRefusal(self.sandbox.says)
-        wanted = str(Path(self.ground.home) / command.workdir)
-        files = LocalFiles(self.ground.home, name=self.workspace.name)
+        wanted = str(Path(self.paths.home) / command.workdir)
+        files = LocalFiles(self.paths.home, name=self.workspace.name)
         workdir = await files.directory(wanted)
         if isinstance(workdir, WorkspaceRefusal):
             return workdir
         row = self.workspace
         limits = CommandLimits(row.memory_mb, row.file_mb, row.processes, row.seconds)
-        passing = self.sandbox.passing(self.ground)
+        tmp = self.sandbox.tmp(self.paths)
         try:
             arguments = await command_line(
-                self.sandbox, command.text, self.ground, workdir=workdir, limits=limits
+                self.sandbox, command.text, self.paths, workdir=workdir, limits=limits
             )
         except DiskSilent as silent:
             return WorkspaceRefusal(str(silent))
@@ -88,7 +90,7 @@ class LocalProcesses:
             command=command,
             workdir=workdir,
             arguments=arguments,
-            environment=environment(self.environ, self.chat.id, self.ground, passing=passing),
+            environment=environment(self.environ, self.chat.id, self.paths, tmp=tmp),
             seconds_max=seconds_max,
             disk_mb=row.disk_mb,
         )
@@ -163,25 +165,25 @@ class LocalWorkspaces:
 
     def processes(self, chat: Chat, row: WorkspaceRow) -> LocalProcesses:
         return LocalProcesses(
-            self.table, self.peers, self.sandbox, self.environ, chat, row, self._ground(row.id)
+            self.table, self.peers, self.sandbox, self.environ, chat, row, self._paths(row.id)
         )
 
     def home(self, workspace: UUID) -> str:
         """Return the directory of a workspace, whether it exists or not."""
-        return self._ground(workspace).home
+        return self._paths(workspace).home
 
     def variables(self, workspace: UUID) -> Mapping[str, str]:
         """Return the variables that commands find in this workspace, whichever chat began them."""
-        ground, sandbox = self._ground(workspace), self.sandbox
-        passing = ground.passing if isinstance(sandbox, NoSandbox) else sandbox.passing(ground)
-        return variables(self.environ, ground, passing=passing)
+        paths, sandbox = self._paths(workspace), self.sandbox
+        tmp = paths.tmp if isinstance(sandbox, NoSandbox) else sandbox.tmp(paths)
+        return variables(self.environ, paths, tmp=tmp)
 
     def place(self, workspace: UUID) -> Path:
         return self.directory / str(workspace)
 
-    def _ground(self, workspace: UUID) -> WorkspacePaths:
+    def _paths(self, workspace: UUID) -> WorkspacePaths:
         place = self.place(workspace)
-        return WorkspacePaths(str(place / HOME), str(place / PASSING))
+        return WorkspacePaths(str(place / HOME), str(place / TMP))
 
     async def is_there(self, row: WorkspaceRow) -> bool:
         """Look whether its directory exists. DiskSilent: its disk does not answer."""
@@ -198,12 +200,12 @@ def _asks(chat: Chat, tool: str) -> str:
 @asynccontextmanager
 async def open_workspaces(config: Config, pool: Pool) -> AsyncIterator[LocalWorkspaces]:
     """Give the workspaces of chats. Their commands run as long as the block; directories stay."""
-    data_dir, unseen = await threads.read(RESOLVING, partial(_places, config))
+    data_dir, hidden = await threads.read(RESOLVING, partial(_places, config))
     sandbox = await sandbox_of(
         config.sandbox,
         config.environ,
         network=config.sandbox_network,
-        unseen=unseen,
+        hidden=hidden,
     )
     log_sandbox(sandbox, is_root=os.geteuid() == 0)
     async with open_processes() as table, open_children("workspaces", capacity=1) as children:
@@ -221,10 +223,10 @@ async def open_workspaces(config: Config, pool: Pool) -> AsyncIterator[LocalWork
 def _places(config: Config) -> tuple[Path, HiddenPaths]:
     """Return the data directory without symbolic links, and what commands may not see."""
     data_dir = config.data_dir.resolve()
-    return data_dir, _unseen(config, data_dir, templates_dir(config))
+    return data_dir, _hidden_paths(config, data_dir, templates_dir(config))
 
 
-def _unseen(config: Config, data_dir: Path, templates_dir: Path) -> HiddenPaths:
+def _hidden_paths(config: Config, data_dir: Path, templates_dir: Path) -> HiddenPaths:
     """Return what commands may not see: our directories, and the files in which settings stand,
     secret ones among them."""
     apart = [] if templates_dir.is_relative_to(data_dir) else [templates_dir]

@@ -40,6 +40,8 @@ _TERM = re.compile(r'(?:(\w+):)?(?:"([^"]*)"|(\S+))')
 
 
 class WorkspaceRoutes:
+    """Handlers of workspaces and templates."""
+
     def __init__(
         self, owned: OwnedWorkspaces, lifecycle: WorkspaceLifecycle, *, organization: UUID
     ) -> None:
@@ -48,9 +50,9 @@ class WorkspaceRoutes:
         self._organization = organization
 
     def endpoints(self) -> Sequence[Endpoint]:
-        return (*self._looks(), *self._deeds())
+        return (*self._reads(), *self._changes())
 
-    def _looks(self) -> Sequence[Endpoint]:
+    def _reads(self) -> Sequence[Endpoint]:
         return (
             Endpoint(
                 method="GET",
@@ -91,7 +93,7 @@ class WorkspaceRoutes:
             ),
         )
 
-    def _deeds(self) -> Sequence[Endpoint]:
+    def _changes(self) -> Sequence[Endpoint]:
         return (
             Endpoint(
                 method="POST",
@@ -121,13 +123,13 @@ class WorkspaceRoutes:
         )
 
     async def list(self, call: Call) -> HttpResponse:
-        wanted = wanted_of(
+        wanted = filter_of(
             call.one("q") or "",
             caller=call.user.username,
             limit=number(call, "limit", maximum=PAGE_MAX) or PAGE,
             offset=number(call, "offset", maximum=OFFSET_MAX),
         )
-        rows, count = await self._owned.page(_whose(call), wanted)
+        rows, count = await self._owned.page(_scope_of(call), wanted)
         return json_response(200, Workspaces([self._shown(row) for row in rows], count))
 
     async def get(self, call: Call) -> HttpResponse:
@@ -170,7 +172,7 @@ class WorkspaceRoutes:
             ) from silent
 
     async def _one(self, call: Call) -> OwnedWorkspace:
-        row = await self._owned.one(call.uuid("workspace"), _whose(call))
+        row = await self._owned.one(call.uuid("workspace"), _scope_of(call))
         if row is None:
             raise not_found()
         return row
@@ -180,8 +182,8 @@ class WorkspaceRoutes:
         return workspace_of(row, organization=self._organization, path=path)
 
 
-def wanted_of(query: str, *, caller: str, limit: int, offset: int) -> WorkspaceFilter:
-    """Refused if it cannot be understood."""
+def filter_of(query: str, *, caller: str, limit: int, offset: int) -> WorkspaceFilter:
+    """Read the search for workspaces from its text. A text that makes no sense is refused."""
     terms = _terms(query)
     status = terms.get("status")
     if status is not None and status not in STATUSES:
@@ -198,7 +200,7 @@ def wanted_of(query: str, *, caller: str, limit: int, offset: int) -> WorkspaceF
 
 
 def _terms(query: str) -> Mapping[str, str]:
-    """A word without a key is a name."""
+    """Return the terms of a search by their keys. A word without a key is a name."""
     terms: dict[str, str] = {}
     for match in _TERM.finditer(query.replace("\0", "")):
         key = (match[1] or "name").lower()
@@ -210,7 +212,7 @@ def _terms(query: str) -> Mapping[str, str]:
     return terms
 
 
-def _whose(call: Call) -> OwnerScope:
+def _scope_of(call: Call) -> OwnerScope:
     return OwnerScope(call.user.id, call.user.is_admin)
 
 
@@ -233,7 +235,7 @@ def workspace_of(row: OwnedWorkspace, *, organization: UUID, path: str) -> Works
 
 
 def template_of(found: Template | FaultyTemplate, *, whole: bool = False) -> WorkspaceTemplate:
-    """`whole`: with what it says of itself at length."""
+    """Return a template as clients get it. With `whole`, its readme comes along."""
     if isinstance(found, FaultyTemplate):
         return WorkspaceTemplate(id=found.name, name=found.name, error=found.why)
     return WorkspaceTemplate(

@@ -123,7 +123,7 @@ class _Walk:
             os.close(descriptor)
 
     def _step(self, part: str) -> FoundPath | None:
-        """One component further. What it finds, if the walk ends there."""
+        """Walk one component further. Return what it finds if the walk ends there."""
         self._steps += 1
         if self._steps > COMPONENTS_MAX:
             raise PathDenied(

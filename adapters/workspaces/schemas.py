@@ -39,7 +39,7 @@ class Workspaces(Struct, frozen=True):
 
 
 class WorkspaceTemplate(Struct, frozen=True, kw_only=True):
-    """`error`: its file cannot be read, and nothing is made of it."""
+    """A template. `error` says why its file cannot be read; then no workspace is made of it."""
 
     id: str
     name: str

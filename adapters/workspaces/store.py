@@ -18,6 +18,8 @@ _DAY_SECONDS = 86_400
 
 @dataclass(frozen=True, slots=True)
 class WorkspaceRow:
+    """A workspace, as chats that work in it know it."""
+
     id: UUID
     name: str
     template: str
@@ -31,10 +33,13 @@ class WorkspaceRow:
 
 
 class WorkspaceRegistry:
+    """The rows of workspaces, for the chats that work in them."""
+
     def __init__(self, pool: Pool) -> None:
         self.pool = pool
 
     async def of(self, chat: ChatId) -> WorkspaceRow | None:
+        """Return the workspace that a chat works in, or None."""
         found = await self._run(SQL["workspace_of_chat"], chat=chat)
         return WorkspaceRow(*found[0]) if found else None
 
@@ -55,10 +60,12 @@ class WorkspaceRegistry:
         return bool(await self._run(SQL["add_workspace"], owner=owner, root=chat, **facts))
 
     async def count(self, owner: UserId) -> int:
+        """Return how many workspaces a user has."""
         [(count,)] = await self._run(SQL["workspaces_of"], owner=owner)
         return int(count)
 
-    async def is_set_up(self, workspace: UUID) -> None:
+    async def note_set_up(self, workspace: UUID) -> None:
+        """Note that the set-up command of a workspace has run to its end."""
         await self._run(SQL["workspace_is_set_up"], id=workspace)
 
     async def start(self, workspace: UUID) -> None:
@@ -82,6 +89,8 @@ class WorkspaceRegistry:
 
 @dataclass(frozen=True, slots=True)
 class OwnedWorkspace:
+    """A workspace with its owner, as users see it."""
+
     id: UUID
     owner_id: UserId
     owner_name: str
@@ -116,24 +125,26 @@ class OwnerScope:
     """The workspaces of one user; or of all users, for those who may see them."""
 
     owner: UserId
-    everybodys: bool = False
+    all_users: bool = False
 
 
 class OwnedWorkspaces:
+    """The rows of workspaces, for the users who own them."""
+
     def __init__(self, pool: Pool, *, tell: Tell, sharing: bool = True) -> None:
         self._pool = pool
         self._tell = tell
         self._sharing = sharing  # of chats
 
-    async def one(self, workspace: UUID, whose: OwnerScope) -> OwnedWorkspace | None:
-        found = await self._run(SQL["owned_workspace"], workspace=workspace, **asdict(whose))
+    async def one(self, workspace: UUID, scope: OwnerScope) -> OwnedWorkspace | None:
+        found = await self._run(SQL["owned_workspace"], workspace=workspace, **asdict(scope))
         return OwnedWorkspace(*found[0]) if found else None
 
     async def page(
-        self, whose: OwnerScope, wanted: WorkspaceFilter
+        self, scope: OwnerScope, wanted: WorkspaceFilter
     ) -> tuple[Sequence[OwnedWorkspace], int]:
         """Return a page of workspaces, and how many there are on all pages."""
-        asked = {**asdict(whose), **asdict(wanted)}
+        asked = {**asdict(scope), **asdict(wanted)}
         found = await self._run(SQL["owned_workspaces"], **asked)
         return [OwnedWorkspace(*row) for _, *row in found if row[0] is not None], found[0][0]
 
@@ -163,10 +174,13 @@ FORGOTTEN_DAYS = 90.0  # after which the directory of a removed workspace is not
 
 
 class CaretakerStore:
+    """The rows of workspaces, for the caretaker: which are used, idle, or have to go."""
+
     def __init__(self, pool: Pool) -> None:
         self._pool = pool
 
-    async def used(self, workspaces: Collection[UUID]) -> None:
+    async def note_used(self, workspaces: Collection[UUID]) -> None:
+        """Note that tools work in these workspaces now."""
         await self._run(SQL["use_workspaces"], workspaces=list(workspaces))
 
     async def stop_idle(self) -> list[UUID]:
@@ -175,6 +189,7 @@ class CaretakerStore:
         return await self._run(SQL["stop_idle_workspaces"], most=AT_ONCE_MAX)
 
     async def unused(self, *, days: float | None, days_max: float | None) -> list[UUID]:
+        """Return workspaces that may be removed, because no tool has worked in them for so long."""
         return await self._run(
             SQL["unused_workspaces"], days=days, days_max=days_max, most=AT_ONCE_MAX
         )
@@ -193,6 +208,7 @@ class CaretakerStore:
         return await self._run(SQL["unknown_workspaces"], workspaces=list(workspaces))
 
     async def removed(self) -> list[UUID]:
+        """Return workspaces that were removed and whose directories may still lie on a disk."""
         return await self._run(SQL["removed_workspaces"], most=REMOVED_MAX)
 
     async def forget(self) -> None:

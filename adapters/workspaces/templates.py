@@ -76,6 +76,8 @@ class _File(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 @dataclass(frozen=True, slots=True)
 class Template:
+    """A template from which workspaces are made."""
+
     name: str
     display_name: str = ""
     description: str = ""
@@ -98,7 +100,7 @@ class Template:
 
 @dataclass(frozen=True, slots=True)
 class FaultyTemplate:
-    """There is such a template, but its file cannot be read."""
+    """A template whose file cannot be read, and why."""
 
     name: str
     why: str
@@ -202,7 +204,7 @@ CLEANUP_SECONDS = 5.0
 SAID_CHARACTERS_MAX = 500  # of what git says of why it does not clone
 _OWN = 0o700  # of what other users of the machine need not see
 
-HOME, PASSING = "home", "tmp"  # in a workspace's directory: what it is about, and its /tmp
+HOME, TMP = "home", "tmp"  # in a workspace's directory: what it is about, and its /tmp
 # Stands there until it is registered: a process that finds it much later may remove the directory.
 UNREGISTERED = "unregistered"
 
@@ -216,12 +218,12 @@ class TooManyWorkspaces(WorkspaceNotMade):
     """The user has as many workspaces as they may have."""
 
     count: int
-    most: int
+    count_max: int
 
     def __str__(self) -> str:
         return (
-            f"this user has {self.count} workspaces (at most {self.most}); they can remove some"
-            " over the API, or let this chat work in one of them"
+            f"this user has {self.count} workspaces (at most {self.count_max}); they can remove"
+            " some over the API, or let this chat work in one of them"
         )
 
 
@@ -255,7 +257,7 @@ def _begin(beside: Path) -> None:
     """Make an empty place. What a process that was killed has left there is removed first."""
     shutil.rmtree(beside, ignore_errors=True)
     beside.mkdir(_OWN, parents=True)
-    (beside / PASSING).mkdir()
+    (beside / TMP).mkdir()
     (beside / UNREGISTERED).touch()
 
 

@@ -68,13 +68,13 @@ w.disk_mb, w.is_set_up, w.is_stopped, w.created_at, w.started_at, w.used_at
 -- One workspace, if it is this user's; or any, for those who may see all.
 SELECT {owned} FROM workspaces w JOIN users u ON u.id = w.owner_id
  WHERE w.id = %(workspace)s AND w.removed_at IS NULL
-   AND (w.owner_id = %(owner)s OR %(everybodys)s::boolean);
+   AND (w.owner_id = %(owner)s OR %(all_users)s::boolean);
 
 -- name: owned_workspaces
 -- A page of workspaces, those worked in last first; and how many there are on all pages.
 WITH wanted AS (
     SELECT {owned} FROM workspaces w JOIN users u ON u.id = w.owner_id
-     WHERE w.removed_at IS NULL AND (w.owner_id = %(owner)s OR %(everybodys)s::boolean)
+     WHERE w.removed_at IS NULL AND (w.owner_id = %(owner)s OR %(all_users)s::boolean)
        AND (%(username)s::text IS NULL OR lower(u.username) = lower(%(username)s))
        AND (%(name)s::text IS NULL OR position(lower(%(name)s) IN w.name) > 0)
        AND (%(template)s::text IS NULL OR w.template = %(template)s)

@@ -13,11 +13,11 @@
                                      WHERE r.chat_id = coalesce(c.root_id, c.id)
                                        AND (r.subject_id = %(caller)s OR r.is_group))))))
 
--- column: SummedFile.sha256
+-- column: FileWithDigest.sha256
 -- Of its content `c`.
 c.sha256
 
--- column: OpenedFile.bytes
+-- column: FileWithContent.bytes
 -- Its content `c`.
 c.bytes
 
@@ -65,20 +65,20 @@ SELECT had.has_it OR EXISTS (SELECT FROM added) FROM had;
 
 -- name: file_summed
 -- A file that the caller may see, with the sum of its content.
-SELECT {f.SummedFile}
+SELECT {f.FileWithDigest}
   FROM files f JOIN file_contents c ON c.file_id = f.id
  WHERE f.id = %(id)s AND (%(is_admin)s::boolean OR {file_reached});
 
 -- name: file_opened
 -- A file that the caller may see, with its content.
-SELECT {f.OpenedFile}
+SELECT {f.FileWithContent}
   FROM files f JOIN file_contents c ON c.file_id = f.id
  WHERE f.id = %(id)s AND (%(is_admin)s::boolean OR {file_reached});
 
 -- name: file_linked
 -- A file with its content, for a user of whom only the id is known: if he may still come in, and
 -- still see it.
-SELECT {f.OpenedFile}
+SELECT {f.FileWithContent}
   FROM files f
   JOIN file_contents c ON c.file_id = f.id
   JOIN users u ON u.id = %(caller)s AND u.deleted_at IS NULL AND u.status <> 'suspended'

@@ -16,7 +16,7 @@ from uuid import UUID, uuid4
 import msgspec
 
 from actors.law.ids import FileId, UserId
-from adapters.chats.files.store import FileReader, FileStore, NewFile, OpenedFile
+from adapters.chats.files.store import FileReader, FileStore, FileWithContent, NewFile
 from adapters.http.endpoints import Access, Call, Endpoint, HttpResponse, Parameter, json_response
 from adapters.http.files import (
     ACCEPTED,
@@ -97,13 +97,13 @@ class FileRoutes:
 
     def __init__(
         self,
-        shelf: FileStore,
+        files: FileStore,
         *,
         organization: UUID,
         link_key: bytes,
         clock: Callable[[], datetime] = wall,
     ) -> None:
-        self._shelf = shelf
+        self._files = files
         self._organization = organization
         self._links = FileLinks(link_key)
         self._clock = clock
@@ -164,17 +164,17 @@ class FileRoutes:
             raise _unusable("Content-Type", str(media_type))
         file = FileId(uuid4())
         facts = NewFile(owner=call.user.id, name=name, media_type=media_type, sha256=digest)
-        await self._shelf.add(file, facts, call.body)
+        await self._files.add(file, facts, call.body)
         return json_response(201, UploadChatFileResponse(file))
 
     async def download(self, call: Call) -> HttpResponse:
-        opened = await self._shelf.opened(_reader(call), FileId(call.uuid("file")))
+        opened = await self._files.with_content(_reader(call), FileId(call.uuid("file")))
         return _file_response(opened, cache=_KEPT)
 
     async def link(self, call: Call) -> HttpResponse:
         file = FileId(call.uuid("file"))
         url = call.link(f"{FILES}/{file}/download")
-        summed = await self._shelf.summed(_reader(call), file)
+        summed = await self._files.with_digest(_reader(call), file)
         if summed is None:
             raise not_found()
         until = self._clock().replace(microsecond=0) + timedelta(seconds=LINK_SECONDS)
@@ -197,7 +197,7 @@ class FileRoutes:
         user = self._links.user_of(tokens[0], file, now=self._clock()) if tokens else None
         if user is None:
             raise not_found()
-        return _file_response(await self._shelf.linked(user, file), cache=_NOT_KEPT)
+        return _file_response(await self._files.linked_content(user, file), cache=_NOT_KEPT)
 
     def _check_organization(self, call: Call) -> None:
         named = call.one("organization") or ""
@@ -223,7 +223,7 @@ def _reader(call: Call) -> FileReader:
     return FileReader(call.user.id, call.user.is_admin)
 
 
-def _file_response(opened: OpenedFile | None, *, cache: str) -> HttpResponse:
+def _file_response(opened: FileWithContent | None, *, cache: str) -> HttpResponse:
     if opened is None:
         raise not_found()
     headers = (

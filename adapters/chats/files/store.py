@@ -39,13 +39,13 @@ class FileReader:
     is_admin: bool = False
 
 
-class SummedFile(FileInfo, frozen=True):
+class FileWithDigest(FileInfo, frozen=True):
     """A file, and the digest of its content."""
 
     sha256: bytes
 
 
-class OpenedFile(FileInfo, frozen=True):
+class FileWithContent(FileInfo, frozen=True):
     """A file, and what is in it."""
 
     bytes: bytes
@@ -64,6 +64,7 @@ class FileStore:
         return {file.id: file for file in map(FileInfo.of, found)}
 
     async def add(self, file: FileId, facts: "NewFile", content: bytes) -> None:
+        """Add a file."""
         adding = {
             "id": file,
             "owner": facts.owner,
@@ -75,18 +76,20 @@ class FileStore:
         async with self._pool.connection() as connection:
             await connection.commit([(SQL["add_file"], adding)])
 
-    async def summed(self, reader: FileReader, file: FileId) -> SummedFile | None:
+    async def with_digest(self, reader: FileReader, file: FileId) -> FileWithDigest | None:
+        """Return a file with the digest of its content, if the reader may see it."""
         found = await self._execute(SQL["file_summed"], reader, id=file)
-        return SummedFile.of(found[0]) if found else None
+        return FileWithDigest.of(found[0]) if found else None
 
-    async def opened(self, reader: FileReader, file: FileId) -> OpenedFile | None:
+    async def with_content(self, reader: FileReader, file: FileId) -> FileWithContent | None:
+        """Return a file with its content, if the reader may see it."""
         found = await self._execute(SQL["file_opened"], reader, id=file)
-        return OpenedFile.of(found[0]) if found else None
+        return FileWithContent.of(found[0]) if found else None
 
-    async def linked(self, user: UserId, file: FileId) -> OpenedFile | None:
+    async def linked_content(self, user: UserId, file: FileId) -> FileWithContent | None:
         """Open a file for the user of a link, if they may still log in and see it."""
         found = await self._execute(SQL["file_linked"], FileReader(user), id=file)
-        return OpenedFile.of(found[0]) if found else None
+        return FileWithContent.of(found[0]) if found else None
 
     async def _execute(self, sql: str, reader: FileReader, **asked: object) -> list[Row]:
         seen = {"caller": reader.id, "is_admin": reader.is_admin, "sharing": self._sharing}
@@ -106,6 +109,8 @@ class NewFile:
 
 @dataclass(frozen=True, slots=True)
 class PromptFilesStatistics:
+    """The figures of files that are kept in memory for models."""
+
     kept: Annotated[int, GaugeMetric("Files of prompts that are kept in memory.")]
     kept_bytes: Annotated[int, GaugeMetric("Bytes of files of prompts that are kept in memory.")]
     kept_bytes_max: Annotated[
@@ -175,6 +180,8 @@ class ChatFileKeeper:
         self._pool = pool
 
     async def keep(self, chat: Chat, document: Document) -> bool:
+        """Keep a document that a chat has made as one of its files. Return False if it has no room
+        for more, or is gone."""
         keeping = {
             "chat": chat.id,
             "owner": chat.owner_id,

@@ -15,7 +15,7 @@ from uuid import UUID
 
 from actors.law.ids import ChatId
 from adapters.chats.overviews import PAGE_DEFAULT, ListFilter, OverviewStore
-from adapters.chats.wire.chats import Chat, listed
+from adapters.chats.wire.chats import Chat, listed_chat
 from adapters.http.endpoints import Call, Endpoint, HttpResponse, Parameter, json_response, number
 from adapters.http.refusals import HttpError, Validation, query_refused
 from adapters.workspaces.store import OwnedWorkspaces
@@ -31,13 +31,13 @@ class ChatListRoutes:
 
     def __init__(
         self,
-        shelf: OverviewStore,
+        overviews: OverviewStore,
         workspaces: OwnedWorkspaces,
         *,
         organization: UUID,
         sharing: bool = True,
     ) -> None:
-        self._shelf = shelf
+        self._overviews = overviews
         self._workspaces = workspaces
         self._organization = organization
         self._sharing = sharing
@@ -79,8 +79,10 @@ class ChatListRoutes:
             after=_after(call),
             sharing=self._sharing,
         )
-        chats = [] if search.is_vain else await self._shelf.page(call.user.id, search.wanted)
-        return json_response(200, [listed(chat, organization=self._organization) for chat in chats])
+        chats = [] if search.is_vain else await self._overviews.page(call.user.id, search.wanted)
+        return json_response(
+            200, [listed_chat(chat, organization=self._organization) for chat in chats]
+        )
 
     async def by_workspace(self, call: Call) -> HttpResponse:
         asked = (call.one("workspace_ids") or "").split(",")

@@ -32,7 +32,7 @@ from adapters.chats.wire.chats import (
     UpdateChatRequest,
     resource_of,
     server_of,
-    shown,
+    single_chat,
 )
 from adapters.http.endpoints import Call, Endpoint, HttpResponse, json_response, no_content
 from adapters.http.refusals import HttpError, not_found
@@ -155,7 +155,7 @@ class ChatRoutes:
         overview = await self._overview(chat.id)
         room = self._supervisor.slots.room()
         is_full = min(room.at_most, room.roots if chat.is_root else room.children) <= 0
-        return shown(
+        return single_chat(
             overview,
             organization=self._organization,
             resources=await self._resources(overview),
@@ -218,7 +218,7 @@ class ChatRoutes:
 
     async def _create(self, call: Call, receipt: Receipt | None) -> HttpResponse:
         asked = call.read(CreateChatRequest)
-        creating.check_place(asked, self._organization)
+        creating.check_organization(asked, self._organization)
         parts = await parts_of(asked.content, call.user, files=self._files)
         creating.check_prompt(asked)
         await creating.check_workspace(asked.workspace_id, call.user.id, self._workspaces)
@@ -250,7 +250,7 @@ class ChatRoutes:
         overview = await self._overview(chat)
         row = structs.replace(overview.row, status=Status.RUNNING)
         overview = replace(overview, row=row, last_error=None)
-        return json_response(201, shown(overview, organization=self._organization))
+        return json_response(201, single_chat(overview, organization=self._organization))
 
     async def _title_of(self, parts: tuple[Part, ...]) -> str:
         pasted = may_be_pasted(parts)

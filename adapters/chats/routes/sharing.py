@@ -55,7 +55,7 @@ class SharingRoutes:
     async def get(self, call: Call) -> HttpResponse:
         chat = await self._admission.to_read(call)
         self._check(chat)
-        return json_response(200, self._lists.shown(*await self._readers.of(chat.id)))
+        return json_response(200, self._lists.document(*await self._readers.of(chat.id)))
 
     async def change(self, call: Call) -> HttpResponse:
         chat = await self._admission.to_read(call)

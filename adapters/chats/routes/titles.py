@@ -28,7 +28,7 @@ class TitleRoutes:
         self,
         admission: Admission,
         reading: StoredChats,
-        shelf: OverviewStore,
+        overviews: OverviewStore,
         *,
         catalogue: Catalogue,
         keeper: Bookkeeper,
@@ -36,7 +36,7 @@ class TitleRoutes:
     ) -> None:
         self._admission = admission
         self._reading = reading
-        self._shelf = shelf
+        self._overviews = overviews
         self._catalogue = catalogue
         self._keeper = keeper
         self._show = show
@@ -65,7 +65,7 @@ class TitleRoutes:
 
     async def regenerate(self, call: Call) -> HttpResponse:
         chat = await self._admission.as_owner(call)
-        await self._shelf.retitle(chat.id, await self._ask_title(chat) or chat.title)
+        await self._overviews.retitle(chat.id, await self._ask_title(chat) or chat.title)
         return json_response(200, await self._show(chat))
 
     async def propose(self, call: Call) -> HttpResponse:

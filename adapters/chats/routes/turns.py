@@ -22,7 +22,7 @@ from adapters.access.admission import (
 )
 from adapters.access.changes import ChatSender, archived_refusal, refusal_response
 from adapters.chats.overviews import AdmittedOverview, OverviewStore
-from adapters.chats.wire.chats import Chat, shown
+from adapters.chats.wire.chats import Chat, single_chat
 from adapters.chats.wire.sending import SubmitToolResultsRequest, ToolResult
 from adapters.http.endpoints import Call, Endpoint, HttpResponse, json_response, no_content
 from adapters.http.refusals import HttpError, Validation
@@ -123,7 +123,9 @@ class TurnRoutes:
     async def _apply_and_show(self, found: AdmittedOverview, request: Request) -> HttpResponse:
         """Answer with the chat as it was right then: soon its worker has brought it further."""
         applied = await self._applied(found.chat, request)
-        return json_response(200, shown(found.after(applied), organization=self._organization))
+        return json_response(
+            200, single_chat(found.after(applied), organization=self._organization)
+        )
 
     async def _applied(self, chat: VisibleChat, request: Request) -> Applied:
         answer = await self._sending.apply(chat.id, [request], is_root=chat.is_root)

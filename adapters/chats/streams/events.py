@@ -112,10 +112,14 @@ class ChatWatchEvent(msgspec.Struct, frozen=True):
 
 
 class MessagePlace(msgspec.Struct, frozen=True):
+    """The place of a message, as far as it is read back."""
+
     id: int
 
 
 class PiecePlace(msgspec.Struct, frozen=True):
+    """The place of a piece of an attempt, as far as it is read back."""
+
     history_version: int
     generation_attempt: int
     seq: int

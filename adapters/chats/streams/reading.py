@@ -18,7 +18,7 @@ from actors.streams.feeds.diff import ChatSnapshot, Position
 from actors.streams.feeds.events import PendingApprovals
 from adapters.chats.overviews import OverviewStore
 from adapters.chats.streams.events import ChatWatchEvent, WatchKind, encode_json
-from adapters.chats.wire.chats import watched
+from adapters.chats.wire.chats import watched_chat
 from adapters.postgres.codec import rows
 from adapters.postgres.codec.rows import ChatRow
 from adapters.postgres.driver.pool import Pool
@@ -50,6 +50,7 @@ class WatcherReading:
         self._lease_seconds = lease_seconds
 
     async def snapshot(self, chat: ChatId, have: Position) -> ChatSnapshot | ChatNotFound:
+        """Return a chat as it is, with the messages that a watcher at this position has not got."""
         asked = {
             "chat": chat,
             "lease_seconds": self._lease_seconds,
@@ -72,11 +73,13 @@ class WatcherReading:
         )
 
     async def awaiting_consent(self, chats: Sequence[ChatId]) -> Set[ChatId]:
+        """Return the chats that wait for a user among these and their agents, and their roots."""
         async with self._pool.connection() as connection:
             found = await connection.execute(SQL["asking_of"], {"chats": list(chats)})
         return frozenset(id for row in found for id in row)
 
     async def newer_snapshots(self, known: Mapping[ChatId, int]) -> Mapping[ChatId, int]:
+        """Return the versions of those of these chats that have another one by now."""
         asked = {"chats": list(known), "versions": list(known.values())}
         async with self._pool.connection() as connection:
             return dict(await connection.execute(SQL["moved_on"], asked))
@@ -129,11 +132,12 @@ _KINDS: Mapping[ListChange, WatchKind] = {
 class ListReading:
     """The reads of feeds of lists. Fulfils `actors.streams.feeds.owner_feed.ListEvents`."""
 
-    def __init__(self, shelf: OverviewStore, *, organization: UUID) -> None:
-        self._shelf = shelf
+    def __init__(self, overviews: OverviewStore, *, organization: UUID) -> None:
+        self._overviews = overviews
         self._organization = organization
 
     async def events(self, news: Sequence[tuple[ListChange, ChatId]]) -> Sequence[bytes]:
+        """Return the events for news of chats, encoded; chats that are gone have none."""
         chats = {chat: await self._chat(chat) for chat in dict.fromkeys(chat for _, chat in news)}
         return [
             encode_json(ChatWatchEvent(_KINDS[became], shown))
@@ -142,7 +146,7 @@ class ListReading:
         ]
 
     async def _chat(self, chat: ChatId) -> Raw | None:
-        found = await self._shelf.chat(chat)
+        found = await self._overviews.chat(chat)
         if found is None:
             return None
-        return Raw(encode_json(watched(found, organization=self._organization)))
+        return Raw(encode_json(watched_chat(found, organization=self._organization)))

@@ -78,16 +78,16 @@ class StreamRoutes:
 
     async def stream(self, call: Call) -> Upgrade:
         visible = await self._admission.to_read(call)
-        have = position_of(call)
+        position = position_of(call)
         self._check_room()
-        return Upgrade(partial(self._serve, visible, call.user, have))
+        return Upgrade(partial(self._serve, visible, call.user, position))
 
     async def stream_sse(self, call: Call) -> HttpResponse:
         visible = await self._admission.to_read(call)
-        have = position_of_event(call)
+        position = position_of_event(call)
         self._check_room()
         events = EventStream(
-            self._feeds, visible.id, have, note_seen=partial(self._note_seen, visible)
+            self._feeds, visible.id, position, note_seen=partial(self._note_seen, visible)
         )
         body = (
             events if visible.by_owner else self._viewers.while_allowed(visible, call.user, events)
@@ -99,7 +99,7 @@ class StreamRoutes:
             raise HttpError(503, "Too many chats are watched here.", detail="try again later")
 
     async def _serve(
-        self, visible: VisibleChat, caller: Caller, have: Position, socket: Socket
+        self, visible: VisibleChat, caller: Caller, position: Position, socket: Socket
     ) -> None:
         scope = CausedScope()
         self._note_seen(visible)
@@ -108,7 +108,7 @@ class StreamRoutes:
                 self._viewers.watching(visible, caller, partial(scope.cancel, AccessRevoked())),
                 scope,
             ):
-                await serve_socket(socket, self._feeds, visible.id, have)
+                await serve_socket(socket, self._feeds, visible.id, position)
         finally:
             self._note_seen(visible)
         if scope.interrupted_by is not None:

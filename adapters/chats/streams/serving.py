@@ -42,13 +42,15 @@ BEAT = b"event: heartbeat\ndata: {}\n\n"
 class Watcher(Protocol):
     """A subscription of any kind."""
 
-    async def next(self, pack: Pack) -> bytes | FeedEnd: ...
+    async def next(self, pack: Pack) -> bytes | FeedEnd:
+        """Wait for events and return them, packed; or the end of the feed."""
+        ...
 
 
-async def serve_socket(socket: Socket, feeds: ChatFeeds, chat: ChatId, have: Position) -> None:
+async def serve_socket(socket: Socket, feeds: ChatFeeds, chat: ChatId, position: Position) -> None:
     """Serve a watcher of one chat until the socket is closed, or the client does not read."""
     try:
-        with feeds.subscribe(chat, have) as watcher:
+        with feeds.subscribe(chat, position) as watcher:
             watcher.may_send(as_frame, socket.send_at_once)
             excuse = as_frame([unreadable(chat)])
             why = await _tell(socket, watcher, as_frame, excuse=excuse)
@@ -104,11 +106,11 @@ class EventStream(AsyncGenerator[bytes, None]):
     come when the first piece is asked for."""
 
     def __init__(
-        self, feeds: ChatFeeds, chat: ChatId, have: Position, *, note_seen: Callable[[], None]
+        self, feeds: ChatFeeds, chat: ChatId, position: Position, *, note_seen: Callable[[], None]
     ) -> None:
         self._feeds = feeds
         self._chat = chat
-        self._have = have
+        self._position = position
         self._note_seen = note_seen
         self._held = ExitStack()
         self._watcher: ChatSubscription | None = None
@@ -120,7 +122,9 @@ class EventStream(AsyncGenerator[bytes, None]):
             await self.aclose()
             raise StopAsyncIteration
         if self._watcher is None:
-            self._watcher = self._held.enter_context(self._feeds.subscribe(self._chat, self._have))
+            self._watcher = self._held.enter_context(
+                self._feeds.subscribe(self._chat, self._position)
+            )
             self._held.callback(self._note_seen)
             self._note_seen()
             return b"retry: %d\n\n" % RETRY_MS

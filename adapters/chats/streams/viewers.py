@@ -31,6 +31,8 @@ class AccessRevoked(Cause):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Viewer:
+    """A watcher of a chat that is not theirs."""
+
     chat: ChatId
     user: UserId
     end: Callable[[], None]
@@ -138,6 +140,7 @@ class ReadCursors:
         self._more = trio.lowlevel.ParkingLot()
 
     def note_seen(self, chat: ChatId) -> None:
+        """Note that the owner has seen the chat as it is now."""
         if len(self._waiting) < WAITING_MAX:
             self._waiting[chat] = None
             self._more.unpark()

@@ -32,6 +32,7 @@ class StreamParts:
     viewers: SharedViewers
 
     def leave(self) -> None:
+        """End all watchers, so that they go on at another process."""
         self.feeds.leave()
         self.owners.leave()
 
@@ -50,18 +51,18 @@ async def open_streaming(
     previews: Previews,
     *,
     admission: Admission,
-    shelf: OverviewStore,
+    overviews: OverviewStore,
     organization: UUID,
     lease_seconds: float,
     elsewhere: RemotePreviews | None = None,
 ) -> AsyncIterator[StreamParts]:
     """Let chats be watched, as long as the block runs."""
     reading = WatcherReading(pool, lease_seconds=lease_seconds)
-    cursors, viewers = ReadCursors(shelf), SharedViewers(admission)
+    cursors, viewers = ReadCursors(overviews), SharedViewers(admission)
     async with (
         open_children("streams", capacity=2) as children,
         open_chat_feeds(reading, encode_event, previews, bus, elsewhere=elsewhere) as feeds,
-        open_owner_feeds(ListReading(shelf, organization=organization), bus) as owners,
+        open_owner_feeds(ListReading(overviews, organization=organization), bus) as owners,
     ):
         children.start(Child(name="read cursors", body=cursors.run, restart=Restart()))
         children.start(Child(name="shared viewers", body=viewers.run, restart=Restart()))

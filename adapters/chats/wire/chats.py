@@ -159,18 +159,18 @@ class ChatTitle(Struct, frozen=True):
     title: str
 
 
-def listed(chat: ChatOverview, *, organization: UUID) -> Chat:
+def listed_chat(chat: ChatOverview, *, organization: UUID) -> Chat:
     """Return the chat as a member of a list, or as a child of one."""
     return _chat(
         chat,
         organization,
         diff_status=ChatDiffStatus(chat_id=chat.row.id),
         has_unread=chat.row.has_unread,
-        children=[listed(child, organization=organization) for child in chat.children],
+        children=[listed_chat(child, organization=organization) for child in chat.children],
     )
 
 
-def shown(
+def single_chat(
     chat: ChatOverview,
     *,
     organization: UUID,
@@ -188,7 +188,7 @@ def shown(
     )
 
 
-def watched(chat: ChatOverview, *, organization: UUID) -> Chat:
+def watched_chat(chat: ChatOverview, *, organization: UUID) -> Chat:
     """Return the chat as watchers of lists are told of it."""
     return _chat(chat, organization)
 

@@ -136,7 +136,7 @@ async def check_providers(config: Config, plugins: Plugins, *, online: bool) -> 
     """Look at the providers of the environment and of plugins; ask each for a word if `online`."""
     try:
         models = models_of_environment(
-            config.environ, plugin_models(plugins), is_whole=plugins.are_whole
+            config.environ, plugin_models(plugins), is_whole=plugins.all_loaded
         )
     except CannotStart as refusal:
         return [from_refusal("provider", refusal)]

@@ -35,6 +35,8 @@ _SAID = {
 
 
 class Approvals:
+    """Handlers of consent."""
+
     def __init__(
         self, admission: Admission, consents: ConsentStore, *, sending: ChatSender
     ) -> None:
@@ -80,7 +82,11 @@ class Approvals:
         return json_response(
             200,
             ChatApprovals(
-                [one for member in await self._consents.asking(root) for one in _shown(member)],
+                [
+                    one
+                    for member in await self._consents.waiting_chats(root)
+                    for one in _shown(member)
+                ],
                 [ChatApprovalGrant(g.tool, g.by, g.at) for g in await self._consents.grants(root)],
                 [_decision(decision) for decision in await self._consents.decisions(root)],
             ),
@@ -95,7 +101,7 @@ class Approvals:
         chat = await self._admission.to_update(call)
         asked, id = call.read(DecideApprovalRequest), call.path["call"]
         verdict, words = _verdict(asked), _words(asked)
-        family = await self._consents.asking(chat.root_id)
+        family = await self._consents.waiting_chats(chat.root_id)
         wanted = None if chat.is_root else chat.id
         if asked.chat_id is not None:
             wanted = ChatId(asked.chat_id)
@@ -140,7 +146,7 @@ class Approvals:
     async def _allow_the_same(self, chat: VisibleChat, tool: str, call: Call) -> None:
         """Allow what the family asks about the same tool. A call that was decided meanwhile keeps
         its decision."""
-        for member in await self._consents.asking(chat.root_id):
+        for member in await self._consents.waiting_chats(chat.root_id):
             for one in member.approvals:
                 if one.tool == tool:
                     once, by = Verdict.ALLOW_ONCE, call.user.id

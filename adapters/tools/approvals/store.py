@@ -27,6 +27,8 @@ class WaitingChat:
 
 @dataclass(frozen=True, slots=True)
 class Grant:
+    """A tool that a user has allowed always."""
+
     tool: str
     by: str
     at: datetime
@@ -34,6 +36,8 @@ class Grant:
 
 @dataclass(frozen=True, slots=True)
 class Decision:
+    """A decision on one call, and who made it."""
+
     chat: ChatId
     tool_call_id: str
     tool: str
@@ -50,10 +54,12 @@ class ConsentStore:
         self._pool = pool
 
     async def of(self, root: ChatId, chat: ChatId) -> Set[str]:
+        """Return the names of the tools that are always allowed in a chat."""
         asked = {"root": root, "chat": chat, "start": START}
         return frozenset(tool for (tool,) in await self._run(SQL["granted_tools"], asked))
 
     async def grants(self, root: ChatId) -> Sequence[Grant]:
+        """Return what is always allowed in a family."""
         asked = {"root": root, "start": START}
         return [Grant(*row) for row in await self._run(SQL["grants"], asked)]
 
@@ -62,7 +68,7 @@ class ConsentStore:
         asked = {"root": root, "tool": storable_text(tool), "by": by, "start": START}
         await self._run(SQL["revoke_grant"], asked)
 
-    async def asking(self, root: ChatId) -> Sequence[WaitingChat]:
+    async def waiting_chats(self, root: ChatId) -> Sequence[WaitingChat]:
         """Return the members of a family that wait for a person, the root first."""
         found = await self._run(SQL["asking_family"], {"root": root})
         return [WaitingChat(id, title, _open(approvals)) for id, title, approvals in found]

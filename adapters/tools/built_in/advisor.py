@@ -67,7 +67,7 @@ class AdvisorTool:
     catalogue: Catalogue
     prompts: Prompts
     limits: TurnLimits
-    keeper: Bookkeeper
+    bookkeeper: Bookkeeper
 
     async def offered(self, chat: Chat, history: Sequence[Message]) -> Sequence[LocalTool]:
         return (TOOL,) if chat in self.advised else ()
@@ -116,7 +116,7 @@ class AdvisorTool:
         )
         if isinstance(said, ProviderFailure):
             return failed(error=said.message)
-        await self.keeper.book_answer(chat.id, "advice", model, said)
+        await self.bookkeeper.book_answer(chat.id, "advice", model, said)
         advice = advice_in(said)
         if not advice:
             return failed(error=NOTHING_SAID)

@@ -248,7 +248,8 @@ class AgentTools:
         *,
         look: int = 0,
     ) -> Applied | Refusal:
-        """Also if the call is made again after a crash, or the answer gets lost."""
+        """Apply the requests to an agent once, even if the call is made again after a crash or the
+        answer of the database gets lost."""
         chat = calling.chat
         key = f"call/{chat.id}/{chat.history_version}/{look}/{calling.call.id}"
         receipt = Receipt(chat.owner_id, key, sha256(words.encode()).digest())
@@ -302,8 +303,8 @@ class AgentTools:
 
 
 def _stop(status: Status) -> Sequence[Request]:
-    """One that waits for others goes on when it is interrupted, with what they have not said: it is
-    stopped in the same write."""
+    """Return the requests that stop an agent. One that waits for others would go on when it is
+    interrupted, without their reports; so it is interrupted twice in the same write."""
     interrupt = Interrupt("interrupted by its parent")
     return (interrupt, interrupt) if status is Status.REQUIRES_ACTION else (interrupt,)
 

@@ -276,7 +276,7 @@ def _quota(failed: WorkspaceNotMade | DiskSilent) -> ResultDocument:
         "error_code": "INSUFFICIENT_QUOTA",
         "title": "Too many workspaces",
         "message": str(failed),
-        "quota": {"credits_consumed": failed.count, "budget": failed.most},
+        "quota": {"credits_consumed": failed.count, "budget": failed.count_max},
     }
 
 

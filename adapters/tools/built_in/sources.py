@@ -35,7 +35,7 @@ class ToolDeps:
     family: FamilyReader
     catalogue: Catalogue
     prompts: Prompts
-    guards: TurnLimits
+    limits: TurnLimits
     bookkeeper: Bookkeeper
     advised: AdvisedChats
     files: ChatFiles
@@ -51,7 +51,7 @@ def built_in_sources(deps: ToolDeps) -> Sequence[ToolSource]:
     """Return the sources of all built-in tools. A new tool is one more line here."""
     return (
         PlanningTools(deps.files, deps.plans),
-        AdvisorTool(deps.advised, deps.catalogue, deps.prompts, deps.guards, deps.bookkeeper),
+        AdvisorTool(deps.advised, deps.catalogue, deps.prompts, deps.limits, deps.bookkeeper),
         SkillTools(deps.skills),
         WorkspaceTools(deps.workspaces, deps.files),
         LifecycleTools(deps.lifecycle),

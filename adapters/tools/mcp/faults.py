@@ -35,7 +35,8 @@ class ServerFault(Exception):
 
 @runtime_checkable
 class SdkError(Protocol):
-    """The SDK's own error, which is not imported for this: see speaking. No other has both."""
+    """The SDK's own error, known by two fields that no other error has together. The SDK is not
+    imported for this (see `adapters.tools.mcp.sdk`)."""
 
     code: int
     message: str

@@ -30,8 +30,11 @@ TIMEOUT = httpx2.Timeout(CONNECT_SECONDS_MAX, read=CALL_SECONDS_MAX + CONNECT_SE
 
 @dataclass(frozen=True, slots=True)
 class ServerAddress:
-    """A server behind HTTP. In the URL, too, there may be secrets. `allowed`: a stranger has named
-    it, and of our own networks it may lead into these only; None: one of us has."""
+    """A server behind HTTP. Its URL may hold secrets, too.
+
+    `allowed` is None for an address that an administrator has set. One that a workspace names may
+    lead into no networks of ours but these.
+    """
 
     url: str = field(repr=False)
     headers: Mapping[str, str] = field(repr=False, default_factory=dict)
@@ -48,11 +51,11 @@ class Visit:
     status: int = 0
 
 
-class TooMuch(httpx2.TransportError):
+class AnswerTooLarge(httpx2.TransportError):
     """An answer that is too long, or that hides how long it is."""
 
 
-def quieten() -> None:
+def silence_sdk_logs() -> None:
     """Silence the logs of the SDK and its client, which write down what servers say, and whole
     addresses."""
     logging.getLogger("mcp").setLevel(logging.CRITICAL)
@@ -60,26 +63,26 @@ def quieten() -> None:
 
 
 def http_client(
-    place: ServerAddress, visit: Visit, timeout: httpx2.Timeout = TIMEOUT
+    address: ServerAddress, visit: Visit, timeout: httpx2.Timeout = TIMEOUT
 ) -> httpx2.AsyncClient:
     ours = {"user-agent": USER_AGENT, "accept-encoding": "identity"}
-    if place.allowed is None:
+    if address.allowed is None:
         way: httpx2.AsyncBaseTransport = httpx2.AsyncHTTPTransport(
             verify=tls_context(), trust_env=False
         )
     else:
-        way = GuardedTransport(place.allowed)
+        way = GuardedTransport(address.allowed)
     return httpx2.AsyncClient(
-        transport=Bounded(way, visit),
-        headers={**ours, **place.headers},
+        transport=BoundedTransport(way, visit),
+        headers={**ours, **address.headers},
         timeout=timeout,
         trust_env=False,
     )
 
 
-class Bounded(httpx2.AsyncBaseTransport):
-    """Answers of at most ANSWER_BYTES_MAX. A stream of events goes on for ever: of that each event
-    is bounded, by who reads it."""
+class BoundedTransport(httpx2.AsyncBaseTransport):
+    """A transport that lets through answers of at most ANSWER_BYTES_MAX. A stream of events has no
+    end; there the reader bounds each event."""
 
     def __init__(self, inner: httpx2.AsyncBaseTransport, visit: Visit) -> None:
         self._inner = inner
@@ -91,7 +94,7 @@ class Bounded(httpx2.AsyncBaseTransport):
             self._visit.status = response.status_code if response.is_error else 0
         if response.headers.get("content-encoding", "identity").lower() != "identity":
             await response.aclose()
-            raise TooMuch("the server packed its answer although it was told not to")
+            raise AnswerTooLarge("the server packed its answer although it was told not to")
         assert isinstance(response.stream, httpx2.AsyncByteStream)
         is_stream = response.headers.get("content-type", "").startswith("text/event-stream")
         response.stream = _Measured(response.stream, is_stream=is_stream)
@@ -112,6 +115,7 @@ class ReadingPace:
         self._bytes += len(data) + lines * LINE_BYTES
 
     async def rest(self) -> None:
+        """Wait as long as what was added demands."""
         pauses, self._bytes = divmod(self._bytes, PAUSE_BYTES)
         await trio.sleep(pauses * PAUSE_SECONDS)
 
@@ -128,7 +132,7 @@ class _Measured(httpx2.AsyncByteStream):
         async for chunk in self._inner:
             size += len(chunk)
             if size > self._most:
-                raise TooMuch(f"the server's answer has more than {self._most} bytes")
+                raise AnswerTooLarge(f"the server's answer has more than {self._most} bytes")
             lines = chunk.count(b"\n") + chunk.count(b"\r")
             pace.add(chunk, lines if self._is_stream else 0)
             await pace.rest()

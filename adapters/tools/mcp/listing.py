@@ -48,11 +48,12 @@ DEADLINE_SECONDS = CONNECT_SECONDS_MAX + CALL_SECONDS_MAX + 5.0
 
 
 def tool_name(slug: str, tool: str) -> str:
+    """Return the name by which models call a tool: the server's slug and the tool's own name."""
     return _STRANGE.sub("_", f"{slug}{SEPARATOR}{tool}")[:NAME_CHARACTERS_MAX]
 
 
 def distinct(name: str, taken: Mapping[str, object]) -> str:
-    """`name`, or with a number if another tool is called so already."""
+    """Return `name`, with a number behind it if another tool has that name already."""
     number, found = 2, name
     while found in taken:
         end = f"_{number}"
@@ -111,7 +112,7 @@ def arguments_of(args: str | None, *, with_intent: bool) -> dict[str, Any] | Non
 
 @dataclass(frozen=True, slots=True)
 class ToolServer:
-    """Whose tools they are. `id`: of a server that is set up for all; None: a workspace's own."""
+    """The server that tools come from. `id` is None for one that a workspace names."""
 
     id: UUID | None
     name: str  # for people
@@ -122,14 +123,15 @@ class ToolServer:
 
 @dataclass(frozen=True, slots=True)
 class ServerTool:
-    """A tool, and whose it is."""
+    """A tool, and the server that it comes from."""
 
     source: ToolServer
     name: str  # at the server
     local: LocalTool
 
     @property
-    def here(self) -> str:
+    def offered_name(self) -> str:
+        """Return the name by which models call it."""
         return self.local.tool.name
 
     def renamed(self, name: str) -> "ServerTool":
@@ -172,14 +174,14 @@ def all_distinct(tools: Sequence[ServerTool]) -> Sequence[ServerTool]:
     never takes a name from one that administrators have set up."""
     taken: dict[str, ServerTool] = {}
     for tool in sorted(tools, key=_precedence):
-        name = distinct(tool.here, taken)
-        taken[name] = tool if name == tool.here else tool.renamed(name)
-    return sorted(taken.values(), key=lambda tool: tool.here)
+        name = distinct(tool.offered_name, taken)
+        taken[name] = tool if name == tool.offered_name else tool.renamed(name)
+    return sorted(taken.values(), key=lambda tool: tool.offered_name)
 
 
 def _precedence(tool: ServerTool) -> tuple[bool, str, str, str]:
     source = tool.source
-    return source.id is None, tool.here, str(source.id or source.name), tool.name
+    return source.id is None, tool.offered_name, str(source.id or source.name), tool.name
 
 
 async def _listed(client: "Client") -> Sequence["ListedTool"]:

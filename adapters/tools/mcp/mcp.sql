@@ -98,12 +98,12 @@ UPDATE mcp_tokens
    AND (updated_at = %(seen)s OR failure <> '')
 RETURNING server_id;
 
--- name: spoil_mcp_token
+-- name: fail_mcp_token
 -- It will never be renewed, and is not shown again; unless another process has renewed it meanwhile.
 UPDATE mcp_tokens SET failure = %(failure)s, updated_at = clock_timestamp()
  WHERE user_id = %(user)s AND server_id = %(id)s AND updated_at = %(seen)s
 RETURNING server_id;
 
--- name: take_mcp_token
+-- name: delete_mcp_token
 -- Away, and to be revoked.
 DELETE FROM mcp_tokens WHERE user_id = %(user)s AND server_id = %(id)s RETURNING sealed;

@@ -47,7 +47,7 @@ REFUSED = "the server does not take the token that it was given"
 
 @dataclass(frozen=True, slots=True)
 class HeldToken:
-    """`token` is None if it cannot be opened."""
+    """A user's token as it is stored and opened; `token` is None if it cannot be opened."""
 
     stored: StoredToken
     token: OAuthToken | None = field(repr=False)
@@ -138,14 +138,16 @@ class ServerRegistry:
         return msgspec.json.decode(opened, type=OAuthToken)
 
 
-async def unknown_to(known: ServerRegistry, user: UserId, wanted: Sequence[UUID]) -> list[UUID]:
+async def unknown_to(registry: ServerRegistry, user: UserId, wanted: Sequence[UUID]) -> list[UUID]:
     """Return those of these servers that this user's chats cannot be told to use."""
-    servers = await known.servers()
+    servers = await registry.servers()
     return [id for id in wanted if id not in servers or not servers[id].is_for(user)]
 
 
 @dataclass(frozen=True, slots=True)
 class TokenRenewal:
+    """Gives users' tokens, and renews those that expire soon or that a server has refused."""
+
     registry: ServerRegistry
     store: ServerStore
     vault: Vault
@@ -169,9 +171,14 @@ class TokenRenewal:
             emit("mcp.token_old", "warning", server=server.config.slug, user=str(user))
         return held.token
 
-    async def another(self, server: McpServer, user: UserId, *, refused: str, is_new: bool) -> bool:
-        """Return whether there is another token than the one that the server has just `refused`. If
-        that was new, or cannot be renewed, its user has to log in there again, and is told so."""
+    async def replace_refused(
+        self, server: McpServer, user: UserId, *, refused: str, is_new: bool
+    ) -> bool:
+        """Try to get another token in place of the one that the server has just refused. Return
+        whether there is one.
+
+        If the refused token was new, or cannot be renewed, its user has to log in there again: that
+        is stored with the token, and shown to the user."""
         held = (await self.registry.tokens(user)).get(server.id)
         if held is None or held.token is None or held.stored.failure:
             return False
@@ -181,7 +188,7 @@ class TokenRenewal:
             await self._renewed(server, user, held)
             found = await self.token(server, user)
             return found is not None and found.access_token != refused
-        await self.store.spoil_token(user, server.id, seen=held.stored, failure=REFUSED)
+        await self.store.fail_token(user, server.id, seen=held.stored, failure=REFUSED)
         self.registry.forget_tokens(user)
         return False
 
@@ -211,7 +218,7 @@ class TokenRenewal:
         if isinstance(got, TokenDenied):
             emit("mcp.token_kept", "warning", server=server.config.slug, error=got.why)
             if got.is_permanent:
-                await self.store.spoil_token(user, server.id, seen=held.stored, failure=got.why)
+                await self.store.fail_token(user, server.id, seen=held.stored, failure=got.why)
             return
         text = msgspec.json.encode(got.token).decode()
         sealed = self.vault.seal(text, token_purpose(user, server.id))

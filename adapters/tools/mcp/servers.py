@@ -25,7 +25,7 @@ AVAILABILITIES = ("force_on", "default_on", "default_off")
 
 
 class OAuthToken(Struct, frozen=True, kw_only=True):
-    """Sealed as JSON."""
+    """A user's token at a server; stored as JSON that is sealed."""
 
     access_token: str
     refresh_token: str = ""
@@ -41,6 +41,8 @@ class OAuthToken(Struct, frozen=True, kw_only=True):
 
 @dataclass(frozen=True, slots=True)
 class TokenGranted:
+    """A token that an authorization server has given."""
+
     token: OAuthToken
     expires_at: datetime | None
 
@@ -144,6 +146,8 @@ class ServerSecrets(Struct, frozen=True, kw_only=True):
 
 @dataclass(frozen=True, slots=True)
 class McpServer:
+    """A server that is set up: its row, opened."""
+
     stored: StoredServer
     config: ServerConfig
     secrets: ServerSecrets = field(repr=False)

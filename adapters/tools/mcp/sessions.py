@@ -45,7 +45,7 @@ Open = Callable[[], AbstractAsyncContextManager["Client"]]
 
 
 class SessionUnreachable(Exception):
-    """There is no session, for this reason."""
+    """There is no session, or it has ended. The error that it was raised from says why."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,6 +60,11 @@ class SessionStatistics:
 
 
 class Session:
+    """A session with one server, which lives while `run` does.
+
+    `client` waits until it is open. `leave`, or no use for `idle_seconds`, ends it.
+    """
+
     def __init__(
         self, open: Open, visit: Visit | None = None, *, idle_seconds: float = IDLE_SECONDS
     ) -> None:
@@ -67,7 +72,7 @@ class Session:
         self.visit = visit or Visit()
         self._idle_seconds = idle_seconds
         self._scope = CausedScope()
-        self._settled = trio.Event()  # it stands, or never will
+        self._settled = trio.Event()  # it is open, or never will be
         self._leaving = trio.Event()
         self._used_at = now()
         self._client: Client | None = None
@@ -183,6 +188,8 @@ def _is_over(error: Exception) -> bool:
 
 
 class SessionTable:
+    """The sessions of this process, one for each chat and server."""
+
     def __init__(self, nursery: trio.Nursery) -> None:
         self._nursery = nursery
         self._of_chats: dict[ChatId, dict[UUID, Session]] = {}
@@ -198,10 +205,12 @@ class SessionTable:
             self.leave(news.chat)
 
     def leave(self, chat: ChatId) -> None:
+        """End all sessions of a chat."""
         for session in self._of_chats.pop(chat, {}).values():
             session.leave()
 
     def leave_one(self, chat: ChatId, server: UUID) -> None:
+        """End the session of a chat with one server."""
         if (session := self.current(chat, server)) is not None:
             session.leave()
 
@@ -218,6 +227,7 @@ class SessionTable:
         return session
 
     def current(self, chat: ChatId, server: UUID) -> Session | None:
+        """Return the session of a chat with a server, if one is kept."""
         found = self._of_chats.get(chat, {}).get(server)
         return None if found is None or found.is_over else found
 

@@ -17,7 +17,10 @@ SERVERS_MAX = 200  # of a deployment; one more is refused
 
 @dataclass(frozen=True, slots=True)
 class StoredServer:
-    """`config`: JSON without its secrets. `everybody`: not only `users` may use it."""
+    """A server as it is stored. `config` is JSON without the secrets, and `sealed` holds these.
+
+    `users` may use it; all users may if `everybody` is true.
+    """
 
     id: UUID
     slug: str
@@ -31,6 +34,8 @@ class StoredServer:
 
 @dataclass(frozen=True, slots=True)
 class StoredToken:
+    """A user's token as it is stored; `failure` says why its user has to log in there again."""
+
     sealed: bytes = field(repr=False)
     expires_at: datetime | None
     failure: str
@@ -155,15 +160,16 @@ class ServerStore:
         columns = {"user": user, "id": server, "sealed": sealed, "expires_at": expires_at}
         return await self._write_token(user, "renew", {**columns, "seen": seen.updated_at})
 
-    async def spoil_token(
+    async def fail_token(
         self, user: UserId, server: UUID, *, seen: StoredToken, failure: str
     ) -> bool:
+        """Note why a token is of no use any more, so that its user has to log in there again."""
         columns = {"user": user, "id": server, "failure": failure, "seen": seen.updated_at}
-        return await self._write_token(user, "spoil", columns)
+        return await self._write_token(user, "fail", columns)
 
-    async def take_token(self, user: UserId, server: UUID) -> bytes | None:
+    async def delete_token(self, user: UserId, server: UUID) -> bytes | None:
         """Forget a user's token. Return what it was, or None if there was none."""
-        rows = await self._commit((SQL["take_mcp_token"], {"user": user, "id": server}))
+        rows = await self._commit((SQL["delete_mcp_token"], {"user": user, "id": server}))
         self._tell(CatalogueChanged(user))
         return rows[0][0] if rows else None
 
@@ -171,7 +177,7 @@ class ServerStore:
         statements = {
             "put": SQL["put_mcp_token"],
             "renew": SQL["renew_mcp_token"],
-            "spoil": SQL["spoil_mcp_token"],
+            "fail": SQL["fail_mcp_token"],
         }
         written = await self._commit((statements[how], columns))
         self._tell(CatalogueChanged(user))

@@ -83,7 +83,7 @@ def mend(data: bytes) -> bytes:
 
 
 class StreamMender:
-    """The same of a stream, however it is cut."""
+    """Replaces halves of characters in a stream, which may be cut anywhere. `rest` is its end."""
 
     def __init__(self) -> None:
         self._open = b""

@@ -20,7 +20,7 @@ from actors.law.store.ports import Bus
 from adapters.postgres.driver.pool import Pool
 from adapters.settings.secrets import Vault
 from adapters.tools.mcp.faults import ServerFault, secrets_of, words_for
-from adapters.tools.mcp.http import CONNECT_SECONDS_MAX, ServerAddress, Visit, quieten
+from adapters.tools.mcp.http import CONNECT_SECONDS_MAX, ServerAddress, Visit, silence_sdk_logs
 from adapters.tools.mcp.listing import ServerTool, tool_server_of, tools_of
 from adapters.tools.mcp.oauth.guard import Network, guarded_client
 from adapters.tools.mcp.oauth.token_endpoint import OAuthClients
@@ -98,8 +98,8 @@ class ServerCalls:
     async def _twice(
         self, chat: Chat, server: McpServer, work: Callable[[], Awaitable[_Done]]
     ) -> _Done:
-        """Do the work, and once more with another token if the first was not taken, or in another
-        session if the server knows of none. Nothing has been done in these cases."""
+        """Do the work, and try a second time if the server refused the token or does not know the
+        session. The server has done nothing in these cases, so that the second try is safe."""
         fault = ServerFault("")
         for again in (False, True):
             try:
@@ -122,7 +122,7 @@ class ServerCalls:
         if fault.status == UNKNOWN:
             return session is not None
         user = chat.owner_id
-        return bool(fault.shown) and await self.renewal.another(
+        return bool(fault.shown) and await self.renewal.replace_refused(
             server, user, refused=fault.shown, is_new=again
         )
 
@@ -169,7 +169,7 @@ class Mcp:
 async def open_mcp(
     pool: Pool, bus: Bus, *, vault: Vault, allowed: Sequence[Network] = ()
 ) -> AsyncIterator[Mcp]:
-    quieten()
+    silence_sdk_logs()
     stored = ServerStore(pool, tell=bus.tell)
     known = ServerRegistry(stored, vault)
     async with (

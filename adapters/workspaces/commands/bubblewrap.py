@@ -45,7 +45,7 @@ _KERNELS = tuple(
     f"/proc/{name}"
     for name in ("acpi", "asound", "bus", "fs", "irq", "scsi", "sys", "sysrq-trigger")
 )
-PASSING = "/tmp"
+TMP_SEEN = "/tmp"
 _ALIAS = "/var/tmp"
 _OF_THE_NETWORK = "/etc/resolv.conf"
 _NOTHING = "/dev/null"
@@ -58,7 +58,7 @@ class WorkspacePaths:
     """Directories of a workspace on this machine."""
 
     home: str  # what it is about; seen by the same path inside
-    passing: str  # seen as PASSING; lives as long as the workspace does
+    tmp: str  # commands see it as TMP_SEEN; it is kept as long as the workspace
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,7 +69,7 @@ class HiddenPaths:
     files: tuple[str, ...] = ()
 
     @property
-    def there(self) -> "HiddenPaths":
+    def existing(self) -> "HiddenPaths":
         """Return those that exist: nothing can be laid over what does not."""
         return HiddenPaths(
             tuple(filter(os.path.isdir, self.directories)),
@@ -103,12 +103,12 @@ def layout() -> Layout:
 
 def arguments(
     program: str,
-    ground: WorkspacePaths,
+    paths: WorkspacePaths,
     *,
     workdir: str,
     network: bool,
     layout: Layout,
-    unseen: HiddenPaths,
+    hidden: HiddenPaths,
 ) -> list[str]:
     """Return the arguments of bwrap itself; those of the command come behind them."""
     return [
@@ -124,31 +124,31 @@ def arguments(
         *(word for path, to in layout.links.items() for word in ("--symlink", to, path)),
         *_read_only(*(f"/etc/{name}" for name in _SETTINGS)),
         *(_read_only(_OF_THE_NETWORK) if network else ()),
-        *(word for path in unseen.shown_files for word in ("--ro-bind", _NOTHING, path)),
+        *(word for path in hidden.shown_files for word in ("--ro-bind", _NOTHING, path)),
         *("--proc", "/proc"),
         *_read_only(*_KERNELS),
         *("--dev", "/dev"),
         *_in_memory("/dev/shm"),
         *("--remount-ro", "/dev"),
-        *_tmp(ground, unseen),
+        *_tmp(paths, hidden),
         *("--symlink", "../tmp", _ALIAS),
-        *(word for path in unseen.directories for word in ("--tmpfs", path)),
-        *("--bind", ground.home, ground.home),
+        *(word for path in hidden.directories for word in ("--tmpfs", path)),
+        *("--bind", paths.home, paths.home),
         # What all this has been put on is a disk in memory.
-        *(word for path in (*unseen.directories, "/") for word in ("--remount-ro", path)),
+        *(word for path in (*hidden.directories, "/") for word in ("--remount-ro", path)),
         *("--chdir", workdir),
         "--",
     ]
 
 
-def _tmp(ground: WorkspacePaths, unseen: HiddenPaths) -> list[str]:
+def _tmp(paths: WorkspacePaths, hidden: HiddenPaths) -> list[str]:
     """Return what /tmp is: the workspace's own, unless something has to be laid into it. A link
     that a command has left there would lead that elsewhere, so then each command has a /tmp of its
     own, in memory."""
-    laid = (ground.home, *unseen.directories)
-    if any(_is_below(path, top) for path in laid for top in (PASSING, _ALIAS)):
-        return _in_memory(PASSING)
-    return ["--bind", ground.passing, PASSING]
+    laid = (paths.home, *hidden.directories)
+    if any(_is_below(path, top) for path in laid for top in (TMP_SEEN, _ALIAS)):
+        return _in_memory(TMP_SEEN)
+    return ["--bind", paths.tmp, TMP_SEEN]
 
 
 def _in_memory(path: str) -> list[str]:
@@ -156,7 +156,8 @@ def _in_memory(path: str) -> list[str]:
 
 
 def _directory(path: str) -> list[str]:
-    """One that is made for what lies in it would be for its owner alone."""
+    """Return the arguments that make a directory which everybody may enter. One that bwrap makes by
+    itself, for what lies in it, could be entered by its owner only."""
     return ["--perms", "0755", "--dir", path]
 
 

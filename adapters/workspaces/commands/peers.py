@@ -59,7 +59,7 @@ class PeerQuestion(Struct, frozen=True):
 
 
 class PeerAnswer(Struct, frozen=True):
-    """`is_known`: the process that is meant runs, or has run, here."""
+    """An answer of another process. `is_known` says that it runs the command, or has run it."""
 
     is_known: bool = True
     processes: Sequence[Process] = ()
@@ -84,7 +84,10 @@ class PeersStatistics:
 
 
 class Peers:
-    """`run` it to be found; others are found in any case."""
+    """The other processes of the daemon on this machine, and their commands.
+
+    While this is `run`, other processes find the commands of this one. It finds theirs in any case.
+    """
 
     def __init__(self, directory: Path, table: ProcessTable) -> None:
         self._directory = directory
@@ -174,7 +177,7 @@ class Peers:
             await trio.sleep(FOUND_AGAIN_SECONDS)
 
     async def _be_found(self) -> NoReturn:
-        """OSError, DiskSilent: the disk does not let us."""
+        """Answer at a socket of our own. OSError, DiskSilent: the disk does not allow that."""
         path = self._directory / self._own
         beside = path.with_name(f".{self._own}.new")
         await self._disk.write(partial(_made, self._directory))

@@ -67,7 +67,7 @@ class ProcessSpec:
 @dataclass(eq=False, slots=True)
 class _Running:
     id: str
-    order: ProcessSpec
+    spec: ProcessSpec
     group: ProcessGroup
     began: float = field(default_factory=now)
     began_at: datetime = field(default_factory=wall)
@@ -85,6 +85,8 @@ class _Running:
 
 @dataclass(frozen=True, slots=True)
 class ProcessStatistics:
+    """The figures of the commands of this process."""
+
     running: Annotated[int, GaugeMetric("Commands that run in workspaces.")]
     ended: Annotated[int, GaugeMetric("Commands that have ended and whose output is still kept.")]
     started_count: Annotated[int, CounterMetric("Commands that were started in workspaces.")]
@@ -102,10 +104,10 @@ class ProcessTable:
         self._known: dict[str, _Running] = {}  # in the order in which they began
         self._started_count = 0
 
-    def start(self, order: ProcessSpec) -> str | NotStarted | WorkspaceRefusal:
+    def start(self, spec: ProcessSpec) -> str | NotStarted | WorkspaceRefusal:
         self._forget()
         running = [each for each in self._known.values() if each.exit_code is None]
-        own = sum(each.order.chat == order.chat for each in running)
+        own = sum(each.spec.chat == spec.chat for each in running)
         if own >= RUNNING_PER_CHAT_MAX or len(running) >= RUNNING_MAX:
             return WorkspaceRefusal(
                 f"too many commands: {own} of this chat run already (at most"
@@ -114,15 +116,15 @@ class ProcessTable:
             )
         try:
             group = spawn(
-                order.arguments,
+                spec.arguments,
                 self._lifeline,
-                workdir=order.workdir,
-                environment=order.environment,
+                workdir=spec.workdir,
+                environment=spec.environment,
                 stderr=STDOUT,
             )
         except (OSError, ValueError) as error:  # ValueError: a zero byte in the command
             return NotStarted(_why_not(error))
-        started = _Running(uuid4().hex[:12], order, group)
+        started = _Running(uuid4().hex[:12], spec, group)
         body = partial(self._follow, started)
         try:
             self._children.start(Child(name=started.id, body=body, when_ended=_nothing_to_do))
@@ -148,7 +150,7 @@ class ProcessTable:
     def all(self, chat: ChatId) -> Sequence[ports.Process]:
         self._forget()
         newest_first = reversed(self._known.values())
-        own = [_seen(each) for each in newest_first if each.order.chat == chat]
+        own = [_seen(each) for each in newest_first if each.spec.chat == chat]
         return sorted(own, key=lambda process: not process.is_running)
 
     def signal(self, chat: ChatId, id: str, wanted: Signal) -> WorkspaceRefusal | None:
@@ -167,7 +169,7 @@ class ProcessTable:
 
     async def end(self, belongs: Callable[[ProcessSpec], bool], why: str) -> None:
         """Kill the commands to which this applies, and wait until they are gone."""
-        ending = [each for each in self._known.values() if belongs(each.order)]
+        ending = [each for each in self._known.values() if belongs(each.spec)]
         for each in ending:
             if each.exit_code is None:
                 each.why = each.why or why
@@ -176,12 +178,12 @@ class ProcessTable:
             await each.ended.wait()
 
     async def end_workspace(self, workspace: UUID, why: str) -> None:
-        await self.end(lambda order: order.workspace == workspace, why)
+        await self.end(lambda spec: spec.workspace == workspace, why)
 
     def workspaces(self) -> dict[UUID, int]:
         """Return the workspaces in which commands run, and how much of the disk each may have."""
-        orders = [each.order for each in self._known.values() if each.exit_code is None]
-        return {order.workspace: order.disk_mb for order in orders}
+        specs = [each.spec for each in self._known.values() if each.exit_code is None]
+        return {spec.workspace: spec.disk_mb for spec in specs}
 
     def statistics(self) -> ProcessStatistics:
         running = sum(each.exit_code is None for each in self._known.values())
@@ -189,7 +191,7 @@ class ProcessTable:
 
     def _find(self, chat: ChatId, id: str) -> _Running | WorkspaceRefusal:
         found = self._known.get(id)
-        if found is None or found.order.chat != chat:
+        if found is None or found.spec.chat != chat:
             return WorkspaceRefusal(
                 f"process {id} not found; see process_list. Processes that have ended are"
                 f" forgotten after {self._kept_seconds / 60:g} minutes, and all of them when the"
@@ -208,10 +210,10 @@ class ProcessTable:
     async def _follow(self, running: _Running) -> None:
         """Follow a command from its start to its last output."""
         try:
-            with trio.move_on_after(running.order.seconds_max) as life:
+            with trio.move_on_after(running.spec.seconds_max) as life:
                 await self._live(running)
             if life.cancelled_caught:
-                running.why = f"ended after {running.order.seconds_max:g} s, which is its limit"
+                running.why = f"ended after {running.spec.seconds_max:g} s, which is its limit"
         finally:
             running.group.kill()
             with trio.move_on_after(REAP_SECONDS, shield=True):
@@ -229,7 +231,7 @@ class ProcessTable:
 
 @asynccontextmanager
 async def open_processes(*, kept_seconds: float = KEPT_SECONDS) -> AsyncIterator[ProcessTable]:
-    """Commands run as long as the block is; then all of them are killed."""
+    """Give the table of commands for the length of the block; at its end all of them are killed."""
     async with (
         open_lifeline() as lifeline,
         open_children("commands", capacity=RUNNING_MAX) as children,
@@ -283,7 +285,7 @@ def _terminate(running: _Running) -> None:
 
 
 def _is_sandbox(running: _Running) -> bool:
-    return os.path.basename(running.order.arguments[0]) == PROGRAM
+    return os.path.basename(running.spec.arguments[0]) == PROGRAM
 
 
 def _name(pid: int) -> str:
@@ -304,12 +306,12 @@ def _members(group: int) -> Iterator[int]:
 
 
 def _seen(running: _Running) -> ports.Process:
-    order = running.order
+    spec = running.spec
     return ports.Process(
         id=running.id,
-        command=order.command.text,
-        workdir=order.workdir,
-        background=order.command.background,
+        command=spec.command.text,
+        workdir=spec.workdir,
+        background=spec.command.background,
         output=running.output.shown,
         started_at=running.began_at,
         wall_ms=round(running.seconds * 1000),

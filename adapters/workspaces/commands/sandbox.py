@@ -17,7 +17,7 @@ from typing import Protocol, assert_never
 from actors.law.ids import ChatId
 from adapters.workspaces.commands.bubblewrap import (
     NOTHING_HIDDEN,
-    PASSING,
+    TMP_SEEN,
     HiddenPaths,
     Layout,
     WorkspacePaths,
@@ -73,50 +73,56 @@ DEFAULT_LIMITS = CommandLimits()
 
 
 class Sandbox(Protocol):
+    """A way to run commands of workspaces."""
+
     def command(
-        self, text: str, ground: WorkspacePaths, *, workdir: str, limits: CommandLimits
+        self, text: str, paths: WorkspacePaths, *, workdir: str, limits: CommandLimits
     ) -> Sequence[str]:
         """Return the program and arguments to start, so that the shell runs `text`."""
         ...
 
-    def passing(self, ground: WorkspacePaths) -> str:
+    def tmp(self, paths: WorkspacePaths) -> str:
         """Return the directory of temporary files, as commands see it."""
         ...
 
 
 @dataclass(frozen=True, slots=True)
 class Bubblewrap:
+    """Runs commands in the sandbox that bwrap makes."""
+
     program: str
     network: bool = False
     layout: Layout = field(default_factory=layout)
-    unseen: HiddenPaths = NOTHING_HIDDEN
+    hidden: HiddenPaths = NOTHING_HIDDEN
 
     def command(
-        self, text: str, ground: WorkspacePaths, *, workdir: str, limits: CommandLimits
+        self, text: str, paths: WorkspacePaths, *, workdir: str, limits: CommandLimits
     ) -> Sequence[str]:
         inside = arguments(
             self.program,
-            ground,
+            paths,
             workdir=workdir,
             network=self.network,
             layout=self.layout,
-            unseen=self.unseen.there,
+            hidden=self.hidden.existing,
         )
         return [*inside, *limited(text, limits, counted=True)]
 
-    def passing(self, ground: WorkspacePaths) -> str:
-        return PASSING
+    def tmp(self, paths: WorkspacePaths) -> str:
+        return TMP_SEEN
 
 
 @dataclass(frozen=True, slots=True)
 class Unconfined:
+    """Runs commands without a sandbox: they can do what the daemon can."""
+
     def command(
-        self, text: str, ground: WorkspacePaths, *, workdir: str, limits: CommandLimits
+        self, text: str, paths: WorkspacePaths, *, workdir: str, limits: CommandLimits
     ) -> Sequence[str]:
         return limited(text, limits, counted=False)
 
-    def passing(self, ground: WorkspacePaths) -> str:
-        return ground.passing
+    def tmp(self, paths: WorkspacePaths) -> str:
+        return paths.tmp
 
 
 @dataclass(frozen=True, slots=True)
@@ -137,11 +143,11 @@ AnySandbox = Bubblewrap | Unconfined | NoSandbox
 
 
 async def command_line(
-    sandbox: Sandbox, text: str, ground: WorkspacePaths, *, workdir: str, limits: CommandLimits
+    sandbox: Sandbox, text: str, paths: WorkspacePaths, *, workdir: str, limits: CommandLimits
 ) -> Sequence[str]:
     """Return what to start, so that the shell runs `text`. DiskSilent: a disk of the server hangs,
     and it cannot be seen what there is to hide from commands."""
-    words = partial(sandbox.command, text, ground, workdir=workdir, limits=limits)
+    words = partial(sandbox.command, text, paths, workdir=workdir, limits=limits)
     return await Disk("", "the server").read(words, HIDING)
 
 
@@ -161,7 +167,7 @@ def limited(text: str, limits: CommandLimits, *, counted: bool) -> list[str]:
     return ["sh", "-c", f'{{ {"; ".join(sets)}; }} 2>/dev/null; exec sh -c "$1"', "sh", text]
 
 
-def variables(ours: Mapping[str, str], ground: WorkspacePaths, *, passing: str) -> dict[str, str]:
+def variables(ours: Mapping[str, str], paths: WorkspacePaths, *, tmp: str) -> dict[str, str]:
     """Return the variables that all commands of a workspace find: enough to work, and nothing that
     is secret."""
     return {
@@ -169,24 +175,24 @@ def variables(ours: Mapping[str, str], ground: WorkspacePaths, *, passing: str) 
         "LANG": "C.UTF-8",
         **{name: ours[name] for name in _TAKEN if ours.get(name)},
         **_TOLD,
-        "HOME": ground.home,
-        "TMPDIR": passing,
+        "HOME": paths.home,
+        "TMPDIR": tmp,
     }
 
 
 def environment(
-    ours: Mapping[str, str], chat: ChatId, ground: WorkspacePaths, *, passing: str
+    ours: Mapping[str, str], chat: ChatId, paths: WorkspacePaths, *, tmp: str
 ) -> dict[str, str]:
     """Return the environment of a command of this chat."""
     return {
-        **variables(ours, ground, passing=passing),
+        **variables(ours, paths, tmp=tmp),
         "PROMPTCORNER_CHAT_ID": str(chat),
         "AGENT_BROWSER_SESSION": f"promptcorner-{chat}",
     }
 
 
 async def sandbox_of(
-    word: str, environ: Mapping[str, str], *, network: bool, unseen: HiddenPaths = NOTHING_HIDDEN
+    word: str, environ: Mapping[str, str], *, network: bool, hidden: HiddenPaths = NOTHING_HIDDEN
 ) -> AnySandbox:
     """Return the sandbox that the setting asks for, as far as it works on this machine."""
     if word == "none":
@@ -194,7 +200,7 @@ async def sandbox_of(
     program = program_of(environ)
     if program is None:
         return NoSandbox("bubblewrap (bwrap) is not installed")
-    return await _examined(Bubblewrap(program, network, unseen=unseen))
+    return await _examined(Bubblewrap(program, network, hidden=hidden))
 
 
 def log_sandbox(sandbox: AnySandbox, *, is_root: bool) -> None:
@@ -225,11 +231,11 @@ def _of_package() -> str | None:
 
 async def _examined(sandbox: Bubblewrap) -> Bubblewrap | NoSandbox:
     with TemporaryDirectory(prefix="promptcorner-") as top:
-        home, passing = Path(top) / "home", Path(top) / "tmp"
+        home, tmp = Path(top) / "home", Path(top) / "tmp"
         home.mkdir()
-        passing.mkdir()
-        ground = WorkspacePaths(str(home), str(passing))
-        command = sandbox.command("true", ground, workdir=str(home), limits=DEFAULT_LIMITS)
+        tmp.mkdir()
+        paths = WorkspacePaths(str(home), str(tmp))
+        command = sandbox.command("true", paths, workdir=str(home), limits=DEFAULT_LIMITS)
         said = await _run(command)
     return sandbox if said is None else NoSandbox(f"{sandbox.program} does not work: {said}")
 

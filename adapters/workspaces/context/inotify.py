@@ -30,7 +30,8 @@ _HEAD = struct.Struct("iIII")
 
 @dataclass(frozen=True, slots=True)
 class Notice:
-    """`place`: the number of a directory that is listened to; `name` in it, "" for itself."""
+    """A change in a directory. `place` is the number that `listen` gave for the directory, and
+    `name` is what has changed in it, "" for the directory itself."""
 
     place: int
     name: str
@@ -39,7 +40,7 @@ class Notice:
 
 @dataclass(frozen=True, slots=True)
 class NoticesLost:
-    """There was more than the system keeps: anything may have changed."""
+    """Notices were lost, as there were more than the system keeps: anything may have changed."""
 
 
 class Notices:
@@ -50,8 +51,8 @@ class Notices:
         self._library = library
 
     def listen(self, place: str) -> int | None:
-        """The number of this directory: the same for the same. None: it cannot be listened to,
-        because it is not there, or because there are too many."""
+        """Listen to a directory. Return its number, which is the same if it is asked for again, or
+        None if it does not exist or too many are listened to already."""
         number: int = self._library.inotify_add_watch(self._descriptor, os.fsencode(place), _WANTED)
         return None if number < 0 else number
 
@@ -59,11 +60,11 @@ class Notices:
         self._library.inotify_rm_watch(self._descriptor, place)
 
     async def next(self) -> list[Notice | NoticesLost]:
-        """Waits until there is something."""
+        """Wait until there are notices, and return them."""
         await trio.lowlevel.wait_readable(self._descriptor)
-        return self.at_hand()
+        return self.pending()
 
-    def at_hand(self) -> list[Notice | NoticesLost]:
+    def pending(self) -> list[Notice | NoticesLost]:
         with suppress(BlockingIOError):
             return list(_parsed(os.read(self._descriptor, NOTICES_BYTES)))
         return []

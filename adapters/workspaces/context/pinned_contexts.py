@@ -185,7 +185,7 @@ class PinnedContexts:
             return None
         found = await self._watch.look(workspace)
         if isinstance(found, UnreadableFile):
-            await self._pins.cannot_read(chat, workspace, found.why)
+            await self._pins.note_unreadable_for(chat, workspace, found.why)
             return found
         await self._pin(chat, workspace, found, again=True)
         return None
@@ -241,7 +241,7 @@ class PinnedContexts:
             return pinned
         found = await self._watch.look(pinned.workspace)
         if isinstance(found, UnreadableFile):
-            await self._pins.cannot_read(chat, pinned.workspace, found.why)
+            await self._pins.note_unreadable_for(chat, pinned.workspace, found.why)
             self._pinned.put(chat, pinned)  # our own news of it must not make the turn try again
             return pinned
         await self._pin(chat, pinned.workspace, found, again=False)
@@ -255,7 +255,7 @@ class PinnedContexts:
         )
         latest = self._watch.latest(workspace)
         if latest not in (None, found.digest):  # told of before there was anything to be dirty
-            await self._pins.stands(workspace, latest)
+            await self._pins.note_contents(workspace, latest)
 
     async def _known(self, chat: ChatId) -> PinnedContext:
         workspace = await self._places.workspace_of(chat)
@@ -290,7 +290,7 @@ class PinnedContexts:
 
 @dataclass(frozen=True, slots=True)
 class LocalLocator:
-    """Fulfils `adapters.workspaces.context.pinned_contexts.Places`."""
+    """Fulfils `adapters.workspaces.context.pinned_contexts.WorkspaceLocator`."""
 
     workspaces: LocalWorkspaces
 

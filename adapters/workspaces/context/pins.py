@@ -28,6 +28,8 @@ class ContextPin:
 
 
 class ContextPins:
+    """The store of what chats have pinned of their workspaces."""
+
     def __init__(self, pool: Pool, *, tell: Tell) -> None:
         self._pool = pool
         self._tell = tell
@@ -55,16 +57,16 @@ class ContextPins:
         facts = {"digest": digest, "snapshot": msgspec.json.encode(snapshot), "again": again}
         await self._for_chat(SQL["pin_context"], chat, workspace=workspace, **facts)
 
-    async def cannot_read(self, chat: ChatId, workspace: UUID, error: str) -> None:
+    async def note_unreadable_for(self, chat: ChatId, workspace: UUID, error: str) -> None:
         """Note why the workspace cannot be read. The chat keeps what it has."""
         await self._for_chat(SQL["context_unread"], chat, workspace=workspace, error=error)
 
-    async def stands(self, workspace: UUID, digest: bytes) -> None:
+    async def note_contents(self, workspace: UUID, digest: bytes) -> None:
         """Note what stands in the workspace now: chats that have pinned something else are dirty,
         others are not."""
         await self._for_all(SQL["workspace_stands"], workspace=workspace, digest=digest)
 
-    async def is_unread(self, workspace: UUID, error: str) -> None:
+    async def note_unreadable(self, workspace: UUID, error: str) -> None:
         """Note that the workspace cannot be looked at any more."""
         await self._for_all(SQL["workspace_unread"], workspace=workspace, error=error)
 
@@ -96,6 +98,8 @@ class SnapshotsStatistics:
 
 
 class Snapshots:
+    """Snapshots of context files in memory, by their digests; the oldest go at the bound."""
+
     def __init__(self, *, kept_characters_max: int = KEPT_CHARACTERS_MAX) -> None:
         self._kept: RecentlyUsed[bytes, WorkspaceResources] = RecentlyUsed(
             SNAPSHOTS_KEPT_MAX,

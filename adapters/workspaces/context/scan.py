@@ -45,8 +45,8 @@ WatchedNames = Mapping[str, frozenset[str] | None]
 
 @dataclass(frozen=True, slots=True)
 class WorkspaceScan:
-    """`places` are the directories where something of it may change, with the names that matter
-    there; None: whatever is in it does."""
+    """The result of one look. `places` are the directories in which a change may make another
+    result, each with the names that matter there; None stands for all names."""
 
     snapshot: WorkspaceResources
     digest: bytes
@@ -54,7 +54,7 @@ class WorkspaceScan:
 
 
 def scan(home: str) -> WorkspaceScan:
-    """OSError: the workspace's directory itself cannot be read."""
+    """Look at a workspace. OSError: its directory itself cannot be read."""
     os.stat(home)
     search = _Search(home)
     search.everywhere()
@@ -65,7 +65,8 @@ def scan(home: str) -> WorkspaceScan:
 
 @dataclass(frozen=True, slots=True)
 class _Root:
-    """`name` below the workspace's directory, `top` where it really is."""
+    """A directory that is searched: its `name` below the workspace's directory, and `top`, the path
+    at which it really lies."""
 
     name: str
     top: str
@@ -247,7 +248,7 @@ def _content(found: FoundPath) -> _Text | _Fault:
 
 
 def piece(descriptor: int, bytes_max: int) -> bytes:
-    """The beginning of an open file."""
+    """Return the beginning of an open file, up to `bytes_max`."""
     with os.fdopen(descriptor, "rb", closefd=False) as file:
         return file.read(bytes_max)
 

@@ -68,7 +68,7 @@ class TurnWords:
             words.append(told)
         if own.settings.prompt:
             words.append(user_instructions(own.settings.prompt))
-        words += overlay(kind_of(chat), contents)
+        words += mode_instructions(kind_of(chat), contents)
         if kind_of(chat) is ChatKind.ROOT_PLAN and (path := await self._plan_path(chat)):
             words.append(plan_file_path(path))
         if chat in self._advised:
@@ -81,7 +81,7 @@ class TurnWords:
         return None
 
 
-def overlay(kind: ChatKind, contents: CatalogueSnapshot) -> Iterator[str]:
+def mode_instructions(kind: ChatKind, contents: CatalogueSnapshot) -> Iterator[str]:
     """Yield what a chat of this kind is told about what it may do."""
     match kind:
         case ChatKind.EXPLORE:

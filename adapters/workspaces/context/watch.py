@@ -41,9 +41,9 @@ GONE = "the directory of the workspace is not on this machine any more"
 class WorkspaceContents(Protocol):
     """The store of pinned contexts, as far as the watch tells it what stands in a workspace."""
 
-    async def stands(self, workspace: UUID, digest: bytes) -> None: ...
+    async def note_contents(self, workspace: UUID, digest: bytes) -> None: ...
 
-    async def is_unread(self, workspace: UUID, error: str) -> None: ...
+    async def note_unreadable(self, workspace: UUID, error: str) -> None: ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,11 +77,14 @@ class _Watched:
 
 
 class WorkspaceWatch:
-    """`run` it in a nursery; whatever it does not hear meanwhile, looks find."""
+    """The watch over the context files of workspaces.
 
-    def __init__(self, home_of: Callable[[UUID], str], standings: WorkspaceContents) -> None:
+    `run` it in a nursery. Changes of which the system tells nothing are found by the slow look.
+    """
+
+    def __init__(self, home_of: Callable[[UUID], str], contents: WorkspaceContents) -> None:
         self._home_of = home_of
-        self._standings = standings
+        self._contents = contents
         self._watched: OrderedDict[UUID, _Watched] = OrderedDict()
         self._places: dict[int, tuple[UUID, frozenset[str] | None]] = {}
         self._notices: Notices | None = None
@@ -90,8 +93,8 @@ class WorkspaceWatch:
         self._looks_count = self._unread_count = self._moved_count = 0
 
     async def look(self, workspace: UUID) -> WorkspaceScan | UnreadableFile:
-        """Now, and from now on; but not for longer than it may take. Of many who ask at once most
-        get what one of them finds."""
+        """Look at a workspace now, within LOOK_SECONDS_MAX, and watch it from now on. Callers that
+        ask at the same time mostly share one look."""
         watched = self._keep(workspace)
         begun_count = watched.begun_count
         with trio.move_on_after(LOOK_SECONDS_MAX):
@@ -192,11 +195,11 @@ class WorkspaceWatch:
             match found:
                 case WorkspaceScan(digest=digest) if digest != watched.digest:
                     self._moved_count += watched.digest is not None
-                    await self._standings.stands(workspace, digest)
+                    await self._contents.note_contents(workspace, digest)
                     watched.digest = digest
                 case UnreadableFile(why) if watched.digest is not None:
                     watched.digest = None
-                    await self._standings.is_unread(workspace, why)
+                    await self._contents.note_unreadable(workspace, why)
                 case _:
                     pass  # as before
         except DatabaseFault as fault:
@@ -282,7 +285,8 @@ class WorkspaceWatch:
 
 
 def _listened(notices: Notices, places: WatchedNames) -> dict[int, frozenset[str] | None]:
-    """The numbers of those that can be listened to, in a thread: the system walks their paths."""
+    """Listen to these places, and return the numbers of those where that is possible. This runs in
+    a thread, because the system walks the paths."""
     heard: dict[int, frozenset[str] | None] = {}
     for place, names in places.items():
         number = notices.listen(place)

@@ -172,7 +172,7 @@ async def test_templates_that_hang_hold_up_a_command_and_nobody_else(disk, tmp_p
 
     monkeypatch.setattr(os.path, "isdir", isdir)
     monkeypatch.setattr("adapters.workspaces.commands.sandbox.HIDING", BRIEF)
-    sandbox = Bubblewrap("bwrap", unseen=HiddenPaths((hung,)))
+    sandbox = Bubblewrap("bwrap", hidden=HiddenPaths((hung,)))
     async with open_processes() as table:
         processes = workspace(tmp_path, sandbox, table, {})
 

@@ -29,7 +29,7 @@ _SHOWN = frozenset(kind for kind in ACCEPTED if not kind.startswith(_TEXTS))
 
 
 def output_of(said: Mapping[str, Any]) -> ToolOutput:
-    """`said`: by a server, which may be anything."""
+    """Return what a model reads of a call's result, which may be anything that a server sends."""
     content = said.get("content")
     items = content if isinstance(content, list) else []
     text = "\n".join(_texts(items, said.get("structuredContent")))
@@ -43,14 +43,15 @@ def output_of(said: Mapping[str, Any]) -> ToolOutput:
 
 
 def text_output(text: str) -> ToolOutput:
-    """JSON is stored as what it is; other text under `output`."""
+    """Return a text as output. JSON is stored as it is, other text under the key `output`."""
     text = well_formed(text)
     result = text if is_json(text) else json.dumps({"output": text}, ensure_ascii=False)
     return ToolOutput(JsonText(result))
 
 
 def _texts(items: list[Any], structured: object) -> Iterator[str]:
-    """Many say the same twice, as text and structured: once is enough."""
+    """Yield the texts of a result. Many servers send the same twice, as text and as structured
+    content; then the text is enough."""
     texts = [text for item in items if (text := _text(item)) is not None]
     yield from texts
     if structured is not None and not _is_said(structured, list(map(_value, texts))):
@@ -58,7 +59,10 @@ def _texts(items: list[Any], structured: object) -> Iterator[str]:
 
 
 def _is_said(structured: object, values: list[object]) -> bool:
-    """Also by those who put what is no object under `result`, and say each item of a list."""
+    """Return whether the texts say what the structured content says.
+
+    Some servers wrap what is no object as `{"result": …}`, and send each item of a list as a text
+    of its own: that counts as the same."""
     match structured:
         case {"result": result, **rest} if not rest:
             same: list[object] = [structured, result]

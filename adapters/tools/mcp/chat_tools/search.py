@@ -52,17 +52,19 @@ class DeferredTool:
 
 @dataclass(frozen=True, slots=True)
 class SearchResult:
+    """The tools that a search found, and the names of those whose schemas the model is told."""
+
     matches: tuple[DeferredTool, ...]
     activated: tuple[str, ...]
 
 
-def share_of(window: int | None) -> float:
-    """Tokens that schemas may take of it."""
+def schema_tokens_max(window: int | None) -> float:
+    """Return how many tokens of a model's window schemas may take."""
     return (window or WINDOW_UNKNOWN) / SHARE
 
 
 def are_too_many(tools: Iterable[DeferredTool], window: int | None) -> bool:
-    return sum(tool.tokens for tool in tools) > share_of(window)
+    return sum(tool.tokens for tool in tools) > schema_tokens_max(window)
 
 
 # what the model is told
@@ -70,7 +72,7 @@ def are_too_many(tools: Iterable[DeferredTool], window: int | None) -> bool:
 
 def catalogue(tools: Sequence[DeferredTool], window: int | None) -> str:
     """Return the catalogue of tools, as much of it as there is room for."""
-    room = min(CATALOGUE_TOKENS_MAX, share_of(window)) * BYTES_PER_TOKEN
+    room = min(CATALOGUE_TOKENS_MAX, schema_tokens_max(window)) * BYTES_PER_TOKEN
     tries = (
         _by_server(tools, lambda tool: f"- {tool.name}: {tool.summary}".rstrip(": ")),
         _by_server(tools, lambda tool: f"- {tool.name}"),
@@ -99,7 +101,8 @@ def _grouped(tools: Sequence[DeferredTool]) -> Mapping[str, list[DeferredTool]]:
 def find(
     tools: Sequence[DeferredTool], queries: Sequence[str], names: Sequence[str], window: int | None
 ) -> SearchResult:
-    """Exact names first, then by score, then by name; and those that there is room for."""
+    """Find tools: exact names first, then by score, then by name. Those whose schemas fit into the
+    window are activated."""
     known = {tool.name: tool for tool in tools}
     exact = [known[name] for name in names[:NAMES_MAX] if name in known]
     scores: dict[str, int] = {}
@@ -109,7 +112,7 @@ def find(
             scores[name] = max(score, scores.get(name, 0))
     ranked = sorted(scores, key=lambda name: (-scores[name], name))
     matches = list(dict.fromkeys([*exact, *(known[name] for name in ranked)]))[:MATCHES_MAX]
-    return SearchResult(tuple(matches), tuple(_fitting(matches, share_of(window))))
+    return SearchResult(tuple(matches), tuple(_fitting(matches, schema_tokens_max(window))))
 
 
 def _fitting(tools: Iterable[DeferredTool], room: float) -> Iterator[str]:
@@ -148,7 +151,8 @@ def _scored(tools: Sequence[_Searched], query: str) -> Iterator[tuple[str, int]]
 
 
 def _named_server(servers: Iterable[str], query: str) -> tuple[str | None, str]:
-    """`server: words` looks at that server alone; the longest name that fits is meant."""
+    """Split a query into the server that it names and its words. `server: words` looks at that
+    server alone; of several names that fit the longest is meant."""
     longest_first = sorted(servers, key=lambda name: (-len(name), name))
     for same in (str, str.casefold):
         for server in longest_first:
@@ -180,7 +184,7 @@ def activated(
     """Return the tools whose schemas the model is told: those found or called last, as far as there
     is room, and the last one in any case."""
     known = {tool.name: tool for tool in tools}
-    room = share_of(window)
+    room = schema_tokens_max(window)
     kept: set[str] = set()
     for name in dict.fromkeys(_mentioned(history, known)):
         room -= known[name].tokens

@@ -43,20 +43,24 @@ TAKEN_AWAY = "the server of this tool has been taken away; go on without it"
 
 @dataclass(frozen=True, slots=True)
 class ListedTurn:
-    """The turn and the servers that a list of tools is of. Other servers make another list."""
+    """The key under which a list of tools is kept: a turn, and the servers that were asked.
+
+    A turn is known by its chat and the user's message that began it. Other servers in the same turn
+    make another list. `full_chat` is what the servers are asked for, and no part of the key.
+    """
 
     chat: ChatId
     begun_by: MessageId | None
-    asked: Hashable
-    whole: Chat = field(compare=False)
+    servers: Hashable
+    full_chat: Chat = field(compare=False)
 
 
 class TurnLists:
-    def __init__(
-        self, read_arguments: Callable[[ListedTurn], Awaitable[Sequence[ServerTool]]]
-    ) -> None:
+    """The lists of tools of turns: one for each chat, read once and kept until its turn ends."""
+
+    def __init__(self, read: Callable[[ListedTurn], Awaitable[Sequence[ServerTool]]]) -> None:
         self._lists: Cache[ListedTurn, Sequence[ServerTool]] = Cache(
-            read_arguments, keep_seconds=KEEP_SECONDS, max_entries=TURNS_MAX
+            read, keep_seconds=KEEP_SECONDS, max_entries=TURNS_MAX
         )
         self._last: dict[ChatId, ListedTurn] = {}
 
@@ -82,8 +86,11 @@ class FindTools(Struct, frozen=True):
 
 
 class NoteSearch(Protocol):
+    """Counts the searches of models for tools."""
+
     def __call__(self, matches: int | None, activated: int = 0) -> None:
-        """A model has searched for tools and had so many described; None: it was refused."""
+        """Count a search for tools: how many it found, None if it was refused, and how many of them
+        are described to the model from now on."""
         ...
 
 
@@ -130,14 +137,14 @@ class ServerTools:
         if not finding.are_too_many(deferred, window):
             return [tool.local for tool in (*starts, *tools)]
         active = finding.activated(history, deferred, window)
-        shown = (replace(tool.local, hidden=tool.here not in active) for tool in tools)
+        shown = (replace(tool.local, hidden=tool.offered_name not in active) for tool in tools)
         return [_find_tools(deferred, window), *(start.local for start in starts), *shown]
 
     async def run(self, calling: ToolInvocation, name: str) -> ToolOutput:
         tools = await self._tools(calling.chat, calling.history)
         if name == FIND_TOOLS:
             return await self._find(calling, tools)
-        tool = next((tool for tool in tools if tool.here == name), None)
+        tool = next((tool for tool in tools if tool.offered_name == name), None)
         if tool is None:
             return error_output(TAKEN_AWAY)
         if tool.local.start is not None:
@@ -157,7 +164,11 @@ class ServerTools:
         except ServerFault as fault:
             return error_output(str(fault))
         _, tools = _split(await self._tools(calling.chat, calling.history))
-        its = [each.here for each in tools if each.source.id is None and each.source.name == name]
+        its = [
+            each.offered_name
+            for each in tools
+            if each.source.id is None and each.source.name == name
+        ]
         return ToolOutput(JsonText(json.dumps({"started": name, "tools": its})))
 
     async def _called(self, chat: Chat, tool: ServerTool, arguments: dict[str, Any]) -> RawResult:
@@ -200,8 +211,8 @@ class ServerTools:
             return ()
         found: list[ServerTool] = []
 
-        async def ask(lists: TurnLists, asked: Hashable) -> None:
-            found.extend(await lists.of(ListedTurn(chat.id, by, asked, chat)))
+        async def ask(lists: TurnLists, servers: Hashable) -> None:
+            found.extend(await lists.of(ListedTurn(chat.id, by, servers, chat)))
 
         async with trio.open_nursery() as together:
             if used:
@@ -215,15 +226,15 @@ class ServerTools:
         found: list[ServerTool] = []
 
         async def ask(server: McpServer) -> None:
-            found.extend(await self._calls.tools(turn.whole, server))
+            found.extend(await self._calls.tools(turn.full_chat, server))
 
         async with trio.open_nursery() as together:
-            for server in used_by(turn.whole, servers):
+            for server in used_by(turn.full_chat, servers):
                 together.start_soon(ask, server)
         return found
 
     async def _looked(self, turn: ListedTurn) -> Sequence[ServerTool]:
-        return await self._workspace_mcp.tools(turn.whole)
+        return await self._workspace_mcp.tools(turn.full_chat)
 
     async def _window(self, chat: Chat) -> int | None:
         model = await self._models.model_for(chat)

@@ -15,7 +15,7 @@ import trio
 
 from adapters.tools.mcp.faults import words_for
 from adapters.tools.mcp.oauth.guard import AddressRefused
-from adapters.tools.mcp.oauth.token_endpoint import WANTED, PackedAnswer, read_json
+from adapters.tools.mcp.oauth.token_endpoint import WANTED, CompressedAnswer, read_json
 
 SECONDS_MAX = 30.0  # for all of it; then it has failed
 TEXT_CHARACTERS_MAX = 2_048  # of anything that is kept of it
@@ -25,11 +25,14 @@ OPENID = "openid-configuration"
 
 
 class NotDiscovered(Exception):
-    """Nothing could be found out, or we could not register. The words are for administrators."""
+    """No authorization server was found, or it did not register us. The text is for
+    administrators."""
 
 
 @dataclass(frozen=True, slots=True)
 class ClientRegistration:
+    """Our registration at an authorization server, and its endpoints."""
+
     client_id: str
     auth_url: str
     token_url: str
@@ -46,7 +49,7 @@ async def discover(
             return await _discovered(client, url, redirect_uri=redirect_uri, name=name)
     except trio.TooSlowError:
         raise NotDiscovered(f"nothing was found out within {SECONDS_MAX:g} s") from None
-    except (AddressRefused, PackedAnswer) as error:
+    except (AddressRefused, CompressedAnswer) as error:
         raise NotDiscovered(str(error)) from error
     except ValueError as error:  # of addresses that are none
         raise NotDiscovered("what is said leads to no address") from error

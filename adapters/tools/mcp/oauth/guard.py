@@ -125,7 +125,7 @@ class GuardedTransport(httpx2.AsyncBaseTransport):
 
 
 def _at(request: httpx2.Request, address: str, host: str) -> httpx2.Request:
-    """The same request to that address, by its name in the Host header and in TLS."""
+    """Return the request to that address; the Host header and TLS still have the name."""
     return httpx2.Request(
         request.method,
         request.url.copy_with(host=address),

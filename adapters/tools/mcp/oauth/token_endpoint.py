@@ -49,7 +49,7 @@ class EndpointFault(Exception):
     """The other side was not reached, or made no sense. The words may be shown."""
 
 
-class PackedAnswer(Exception):
+class CompressedAnswer(Exception):
     """The answer is not as it was asked for. The words may be shown."""
 
 
@@ -165,7 +165,7 @@ async def _post(
         raise EndpointFault(
             f"the authorization server did not answer within {ANSWER_SECONDS:g} s"
         ) from None
-    except (AddressRefused, PackedAnswer) as error:
+    except (AddressRefused, CompressedAnswer) as error:
         raise EndpointFault(str(error)) from error
     except (httpx2.HTTPError, httpx2.InvalidURL, UnicodeError) as error:  # of a name that is none
         why = words_for(error)
@@ -176,7 +176,7 @@ async def read_json(response: httpx2.Response) -> Any:
     """Return the JSON of an answer, or None if it is none, or too long."""
     packed = response.headers.get("content-encoding", "identity")
     if packed.lower() != "identity":
-        raise PackedAnswer(
+        raise CompressedAnswer(
             f"the answer is packed ({packed[:40]}), although it was asked for as it is"
         )
     body = b""

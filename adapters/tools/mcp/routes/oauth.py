@@ -44,6 +44,8 @@ _COOKIE = re.compile(r"(?:^|;)\s*([^=;\s]+)=([^;]*)")
 
 
 class OAuthRoutes:
+    """Handlers of logins at servers."""
+
     def __init__(self, mcp: Mcp, vault: Vault, servers: ServerRoutes) -> None:
         self._mcp = mcp
         self._vault = vault
@@ -64,7 +66,7 @@ class OAuthRoutes:
             Endpoint(
                 method="GET",
                 path=CALLBACK,
-                handle=self.come_back,
+                handle=self.callback,
                 summary="Where the browser comes back to.",
                 tag="MCP servers",
                 scope="settings",
@@ -84,9 +86,9 @@ class OAuthRoutes:
         )
 
     async def connect(self, call: Call) -> HttpResponse:
-        server = await self._servers.seen(call)
+        server = await self._servers.visible(call)
         _check(server)
-        callback = self._servers.callback(call, server.id)
+        callback = self._servers.callback_url(call, server.id)
         state, verifier = token_urlsafe(32), token_urlsafe(48)
         query = {
             "response_type": "code",
@@ -109,7 +111,8 @@ class OAuthRoutes:
         headers = (("location", url + joined + urlencode(query)), ("cache-control", "no-store"))
         return HttpResponse(307, b"", headers=(*headers, *cookies))
 
-    async def come_back(self, call: Call) -> HttpResponse:
+    async def callback(self, call: Call) -> HttpResponse:
+        """Take the code with which the browser comes back, and fetch a token for it."""
         server = (await self._mcp.registry.servers()).get(call.uuid("server"))
         if server is None or not (call.user.is_admin or server.is_for(call.user.id)):
             raise not_found()
@@ -124,12 +127,13 @@ class OAuthRoutes:
         if not code:
             raise HttpError(400, "The authorization server gave no code.", detail="begin it again")
         await self._fetch(call, server, code=code, verifier=verifier)
-        return _page(server, self._servers.callback(call, server.id))
+        return _page(server, self._servers.callback_url(call, server.id))
 
     async def disconnect(self, call: Call) -> HttpResponse:
-        """Also of a server that the caller may not see any more."""
+        """Forget the caller's token, and revoke it at the server. This works for a server that the
+        caller may not see any more, too."""
         id = call.uuid("server")
-        sealed = await self._mcp.store.take_token(call.user.id, id)
+        sealed = await self._mcp.store.delete_token(call.user.id, id)
         server = (await self._mcp.registry.servers()).get(id)
         if sealed is None or server is None:
             raise not_found()
@@ -143,7 +147,7 @@ class OAuthRoutes:
         return json_response(200, Disconnected(not why, why or UNSET))
 
     async def _fetch(self, call: Call, server: McpServer, *, code: str, verifier: str) -> None:
-        callback = self._servers.callback(call, server.id)
+        callback = self._servers.callback_url(call, server.id)
         got = await exchange_code(
             self._mcp.clients, server, code=code, verifier=verifier, redirect_uri=callback
         )

@@ -20,7 +20,7 @@ from adapters.tools.mcp.servers import (
 
 
 class MCPServerConfig(Struct, frozen=True, kw_only=True):
-    """`fault`: why it could not be used the last time this process tried."""
+    """A server as clients get it. `fault` says why this process could not use it the last time."""
 
     id: UUID
     organization_id: UUID
@@ -270,7 +270,7 @@ def changed_secrets(
             return ServerSecrets()
 
 
-def is_another(before: ServerConfig, after: ServerConfig) -> bool:
+def is_different_server(before: ServerConfig, after: ServerConfig) -> bool:
     """Return whether it is another server now, to which users' tokens for the former must not be
     shown."""
     names = (

@@ -26,7 +26,7 @@ from adapters.tools.mcp.routes.schemas import (
     WriteMCPServerConfigRequest,
     changed,
     changed_secrets,
-    is_another,
+    is_different_server,
     needs_discovery,
     server_document,
     whole_faults,
@@ -43,6 +43,8 @@ CLIENT_NAME = "promptcorner"  # by which authorization servers know us
 
 
 class ServerRoutes:
+    """Handlers of servers."""
+
     def __init__(self, mcp: Mcp, vault: Vault, *, organization: UUID) -> None:
         self._mcp = mcp
         self._vault = vault
@@ -83,7 +85,7 @@ class ServerRoutes:
         return json_response(200, [await self._shown(server, call.user) for server in seen])
 
     async def show(self, call: Call) -> HttpResponse:
-        return json_response(200, await self._shown(await self.seen(call), call.user))
+        return json_response(200, await self._shown(await self.visible(call), call.user))
 
     async def add(self, call: Call) -> HttpResponse:
         self._check_place(call)
@@ -107,7 +109,7 @@ class ServerRoutes:
         return json_response(201, await self._shown(await self._now(id), call.user))
 
     async def change(self, call: Call) -> HttpResponse:
-        server = await self.seen(call)
+        server = await self.visible(call)
         asked = call.read(WriteMCPServerConfigRequest)
         refuse_if(written_faults(asked, is_new=False), INVALID)
         config, secrets = await self._settled(call, server.id, asked, server.config, server.secrets)
@@ -116,7 +118,7 @@ class ServerRoutes:
             slug=config.slug,
             config=msgspec.json.encode(config),
             sealed=self._sealed(server.id, secrets),
-            forget_tokens=is_another(server.config, config),
+            forget_tokens=is_different_server(server.config, config),
         ):
             if await self._mcp.store.is_taken(config.slug, server.id):
                 raise _taken(config.slug)
@@ -127,21 +129,21 @@ class ServerRoutes:
         return json_response(200, await self._shown(await self._now(server.id), call.user))
 
     async def remove(self, call: Call) -> HttpResponse:
-        server = await self.seen(call)
+        server = await self.visible(call)
         if not await self._mcp.store.remove(server.id):
             raise not_found()
         self._mcp.calls.faults.pop(server.id, None)
         return no_content()
 
-    async def seen(self, call: Call) -> McpServer:
-        """The server of the path, if this caller may know of it."""
+    async def visible(self, call: Call) -> McpServer:
+        """Return the server of the path. Refused as not found if the caller may not know of it."""
         self._check_place(call)
         found = (await self._mcp.registry.servers()).get(call.uuid("server"))
         if found is None or not _may_see(call.user, found):
             raise not_found()
         return found
 
-    def callback(self, call: Call, server: UUID) -> str:
+    def callback_url(self, call: Call, server: UUID) -> str:
         """Return the address to which a browser comes back from an authorization server."""
         return call.link(CALLBACK.replace("{server}", str(server)))
 
@@ -187,7 +189,7 @@ class ServerRoutes:
             found = await discover(
                 self._mcp.clients.strangers,
                 config.url,
-                redirect_uri=self.callback(call, id),
+                redirect_uri=self.callback_url(call, id),
                 name=CLIENT_NAME,
             )
         except NotDiscovered as error:
@@ -225,6 +227,8 @@ ACL = PATH + "/{server}/acl"
 
 
 class ReaderRoutes:
+    """Handlers of the users who may use a server."""
+
     def __init__(self, mcp: Mcp, lists: AccessLists, servers: ServerRoutes) -> None:
         self._mcp = mcp
         self._lists = lists
@@ -251,11 +255,11 @@ class ReaderRoutes:
         )
 
     async def list(self, call: Call) -> HttpResponse:
-        server = await self._servers.seen(call)
-        return json_response(200, self._lists.shown(*await self._mcp.store.readers(server.id)))
+        server = await self._servers.visible(call)
+        return json_response(200, self._lists.document(*await self._mcp.store.readers(server.id)))
 
     async def change(self, call: Call) -> HttpResponse:
-        server = await self._servers.seen(call)
+        server = await self._servers.visible(call)
         roles = role_changes_of(call)
         await self._lists.check_known(roles)
         await self._mcp.store.change_readers(server.id, added=roles.added, dropped=roles.dropped)

@@ -23,19 +23,20 @@ STREAM_SECONDS = 3_600.0  # of silence on the stream of a session that is kept f
 
 
 @asynccontextmanager
-async def connect(place: ServerAddress, visit: Visit) -> AsyncIterator[Client]:
-    """Entering connects and agrees on a version of the protocol. It has no deadline of its own."""
-    if place.is_sse:
-        factory = _factory(place, visit)
+async def connect(address: ServerAddress, visit: Visit) -> AsyncIterator[Client]:
+    """Connect to a server, and give a client for the length of the block. Entering agrees on a
+    version of the protocol, and has no deadline of its own."""
+    if address.is_sse:
+        factory = _factory(address, visit)
         transport = sse_client(
-            place.url, httpx_client_factory=factory, sse_read_timeout=STREAM_SECONDS
+            address.url, httpx_client_factory=factory, sse_read_timeout=STREAM_SECONDS
         )
         async with client_over(transport, mode="legacy") as client:
             yield client
         return
-    async with http_client(place, visit) as http:
+    async with http_client(address, visit) as http:
         transport = streamable_http_client(
-            place.url, http_client=http, max_sse_event_size=ANSWER_BYTES_MAX
+            address.url, http_client=http, max_sse_event_size=ANSWER_BYTES_MAX
         )
         async with client_over(transport) as client:
             yield client
@@ -54,13 +55,13 @@ async def _as_it_is(name: str, result: CallToolResult) -> None:
     pass
 
 
-def _factory(place: ServerAddress, visit: Visit) -> Any:
+def _factory(address: ServerAddress, visit: Visit) -> Any:
     def make(
         headers: dict[str, str] | None = None,
         timeout: httpx2.Timeout | None = None,
         auth: httpx2.Auth | None = None,
     ) -> httpx2.AsyncClient:
-        return http_client(place, visit, timeout or TIMEOUT)
+        return http_client(address, visit, timeout or TIMEOUT)
 
     return make
 

@@ -51,11 +51,11 @@ class ProgramEnded(Exception):
 
 @asynccontextmanager
 async def open_program(
-    order: ProcessSpec, lifeline: Lifeline
+    spec: ProcessSpec, lifeline: Lifeline
 ) -> AsyncIterator[tuple["PipeReader", "PipeWriter"]]:
     """Start a program and give its transport, as the SDK takes it. OSError, ValueError: it could
     not be started."""
-    with _begun(order, lifeline) as program:
+    with _begun(spec, lifeline) as program:
         try:
             async with trio.open_nursery() as nursery:
                 nursery.start_soon(program.messages.write)
@@ -285,13 +285,13 @@ async def _first(wait: Callable[[], Awaitable[object]], either: trio.Nursery) ->
 
 
 @contextmanager
-def _begun(order: ProcessSpec, lifeline: Lifeline) -> Iterator[_Program]:
+def _begun(spec: ProcessSpec, lifeline: Lifeline) -> Iterator[_Program]:
     """Run the program for the length of the block; then it is killed, forgotten and reaped."""
     group = spawn(
-        order.arguments,
+        spec.arguments,
         lifeline,
-        workdir=order.workdir,
-        environment=order.environment,
+        workdir=spec.workdir,
+        environment=spec.environment,
         stderr=PIPE,
         keeps_input=True,
     )
@@ -302,7 +302,7 @@ def _begun(order: ProcessSpec, lifeline: Lifeline) -> Iterator[_Program]:
         pipes = (group.popen.stdin, group.popen.stdout, group.popen.stderr)
         told, said, complaints = (leaving.enter_context(stream_of(pipe)) for pipe in pipes)
         lines = PipeReader(said)
-        yield _Program(group, lines, PipeWriter(told, lines), complaints, order.seconds_max)
+        yield _Program(group, lines, PipeWriter(told, lines), complaints, spec.seconds_max)
 
 
 def _message(line: bytes) -> SessionMessage | None:

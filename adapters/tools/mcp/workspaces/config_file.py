@@ -68,6 +68,8 @@ def fill_variables(text: str, variables: Mapping[str, str]) -> str:
 
 @dataclass(frozen=True, slots=True)
 class NamedProgram:
+    """A server that is a program, spoken with over its standard streams."""
+
     command: str
     args: tuple[str, ...] = ()
     env: tuple[tuple[str, str], ...] = field(repr=False, default=())
@@ -84,8 +86,10 @@ class NamedAddress:
 
 @dataclass(frozen=True, slots=True)
 class NamedEntry:
+    """An entry of the file that can be used; `target` is what it leads to."""
+
     name: str
-    place: NamedProgram | NamedAddress
+    target: NamedProgram | NamedAddress
 
 
 @dataclass(frozen=True, slots=True)

@@ -104,13 +104,16 @@ class ServerSlots:
 
 @dataclass(eq=False, slots=True)
 class NamedServer:
-    """`open`: how to speak with it, or why not. `disk_mb`: of its workspace's share of the disk; 0:
-    it cannot write there."""
+    """A server that a workspace names, and its session if one is open.
+
+    `open` opens a session, or says why that is not possible. `disk_mb` is how much of the disk its
+    workspace may take; 0 if the server cannot write there.
+    """
 
     workspace: UUID
     named: NamedEntry
     open: OpenSession | str
-    room: ServerSlots
+    slots: ServerSlots
     disk_mb: int = 0
     tools: Sequence[ServerTool] = ()  # as they were last heard
     fault: str = ""  # why it could not be used the last time
@@ -158,7 +161,7 @@ class NamedServer:
         return await call_in_session(self.session, tool, arguments)
 
     async def session(self) -> Session:
-        """The one that there is, or another; `ServerFault`, if it is not begun."""
+        """Return the open session, or begin one. ServerFault: it is not begun."""
         if self._session is not None and not self._session.is_over:
             return self._session
         if isinstance(self.open, str):
@@ -170,7 +173,7 @@ class NamedServer:
                 f" for a while; the last time: {self._broken[-1][1]}"
             )
         session = Session(partial(_in_time, self.open), idle_seconds=IDLE_SECONDS)
-        self.room.take(partial(self._live, session))
+        self.slots.take(partial(self._live, session))
         self._session = session
         return session
 
@@ -185,7 +188,7 @@ class NamedServer:
         if self._session is not None:
             self._session.leave()
 
-    async def left(self) -> None:
+    async def wait_ended(self) -> None:
         """Wait until nothing of it is left."""
         if self._session is not None:
             with trio.move_on_after(2 * LEAVE_SECONDS):
@@ -249,20 +252,20 @@ def why_not_started(consent: Policy) -> str:
 
 def _content(named: NamedEntry) -> list[Any]:
     """Return everything that decides what is started."""
-    match named.place:
+    match named.target:
         case NamedProgram(command, args, env):
             return [named.name, "program", command, args, env]
         case NamedAddress(url, headers, is_sse):
             return [named.name, "address", url, headers, is_sse]
         case _:
-            assert_never(named.place)
+            assert_never(named.target)
 
 
 def _shown(named: NamedEntry) -> dict[str, Any]:
     """Return what would be run or asked, as a person sees it. Values of variables and headers may
     be secret, and so may those of a query: their names are shown, and the values of those that
     decide which code is run."""
-    match named.place:
+    match named.target:
         case NamedProgram(command, args, env):
             shown: dict[str, Any] = {"command": visible(shlex.join([command, *args]))}
             names, key = [_variable(*each) for each in env], "environment"
@@ -270,7 +273,7 @@ def _shown(named: NamedEntry) -> dict[str, Any]:
             shown = {"address": visible(_bare(url))}
             names, key = [name for name, _ in headers], "headers"
         case _:
-            assert_never(named.place)
+            assert_never(named.target)
     return {
         "server": visible(named.name),
         **shown,
@@ -285,8 +288,8 @@ def _variable(name: str, value: str) -> str:
 
 
 def visible(text: str) -> str:
-    """The text with escapes for what terminals and pages obey or hide: nothing in it can rewrite
-    the rest of what a person reads."""
+    """Return the text with escapes for what terminals and pages obey or hide, so that nothing in it
+    can rewrite the rest of what a person reads."""
     return "".join(c if _is_seen(c) else c.encode("unicode_escape").decode() for c in text)
 
 

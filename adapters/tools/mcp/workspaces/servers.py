@@ -80,8 +80,11 @@ def trust_of(config: Config) -> WorkspaceTrust:
 
 
 class ConfigFiles(Protocol):
+    """Reads the files in which workspaces name servers of tools."""
+
     async def settings(self, chat: Chat) -> Sequence[str]:
-        """Files that name servers, as the chat took them in; the first that names one counts."""
+        """Return the contents of the files that name servers, as the chat took them in. Of two
+        that name the same server the first counts."""
         ...
 
 
@@ -116,7 +119,8 @@ class WorkspaceServerStatistics:
 
 
 class WorkspaceServers:
-    """Fulfils `adapters.workspaces.caretaker.WorkspaceListener`."""
+    """The servers that workspaces name, of this process. Fulfils
+    `adapters.workspaces.caretaker.WorkspaceListener`."""
 
     def __init__(
         self,
@@ -125,21 +129,21 @@ class WorkspaceServers:
         trust: WorkspaceTrust,
         approving: ApprovalSettings,
         *,
-        room: ServerSlots,
+        slots: ServerSlots,
         lifeline: Lifeline,
     ) -> None:
         self._workspaces = workspaces
         self._files = files
         self._trust = trust
         self._approving = approving
-        self._room = room
+        self._slots = slots
         self._lifeline = lifeline
         self._of: dict[UUID, dict[NamedEntry, NamedServer]] = {}
         self._moves: dict[ChatId, int] = {}  # of chats at work, as are these
         self._late: dict[ChatId, tuple[NamedServer, ...]] = {}
 
     def statistics(self) -> WorkspaceServerStatistics:
-        return WorkspaceServerStatistics(self._room.running, len(self._of))
+        return WorkspaceServerStatistics(self._slots.running, len(self._of))
 
     def listing_number(self, chat: Chat) -> int:
         """Return the number of the listing that a chat is to have: another one if something has
@@ -166,7 +170,7 @@ class WorkspaceServers:
         for server in ending:
             server.leave()
         for server in ending:
-            await server.left()
+            await server.wait_ended()
 
     def running(self) -> Mapping[UUID, int]:
         running = {
@@ -179,16 +183,18 @@ class WorkspaceServers:
         """Return the tools of all servers that its workspace names and the chat may start, within
         DISCOVERY_SECONDS; and of those that need a person's consent the tools that start them."""
         texts = await self._files.settings(chat)
-        place = await self._workspaces.of(chat) if texts else None
-        if not isinstance(place, ChatWorkspace):
+        workspace = await self._workspaces.of(chat) if texts else None
+        if not isinstance(workspace, ChatWorkspace):
             return ()
-        named = [each for each in self._read(place.id, texts) if isinstance(each, NamedEntry)]
-        consents = await self._consents(place.id, named, consent_scope_of(chat))
+        named = [each for each in self._read(workspace.id, texts) if isinstance(each, NamedEntry)]
+        consents = await self._consents(workspace.id, named, consent_scope_of(chat))
         is_free = self._approving.consent_under(chat.approval_policy)
-        servers = [self._server(place, each) for each, to in consents.items() if to is Policy.ALLOW]
+        servers = [
+            self._server(workspace, each) for each, to in consents.items() if to is Policy.ALLOW
+        ]
         found = [
             start
-            for start in (start_tool(place.id, each, to) for each, to in consents.items())
+            for start in (start_tool(workspace.id, each, to) for each, to in consents.items())
             if is_free.to(start.local) is not Policy.ALLOW
         ]
 
@@ -228,18 +234,18 @@ class WorkspaceServers:
         """Return the server that the chat's file calls so now, with what it says of it now, if the
         chat may start that; or raise `ServerFault`. Then the turn lists its tools anew, because
         what it was told of holds no longer: its next step may ask for consent."""
-        place = await self._workspaces.of(chat)
-        if isinstance(place, WorkspaceRefusal):
-            raise ServerFault(place.says)
-        read = self._read(place.id, await self._files.settings(chat))
+        workspace = await self._workspaces.of(chat)
+        if isinstance(workspace, WorkspaceRefusal):
+            raise ServerFault(workspace.says)
+        read = self._read(workspace.id, await self._files.settings(chat))
         named = next((each for each in read if each.name == name), None)
         if not isinstance(named, NamedEntry):
             raise ServerFault("the workspace does not name the server of this tool any more")
-        consents = await self._consents(place.id, [named], consent_scope_of(chat))
+        consents = await self._consents(workspace.id, [named], consent_scope_of(chat))
         if why := why_not_started(consents[named]):
             self._list_anew(chat)
             raise ServerFault(why)
-        return self._server(place, named)
+        return self._server(workspace, named)
 
     def _list_anew(self, chat: Chat) -> None:
         self._moves[chat.id] = self._moves.get(chat.id, 0) + 1
@@ -267,13 +273,15 @@ class WorkspaceServers:
                 found.setdefault(each.name, each)
         return list(found.values())
 
-    def _server(self, place: ChatWorkspace, named: NamedEntry) -> NamedServer:
-        servers = self._of[place.id] = self._of.pop(place.id, {})
+    def _server(self, workspace: ChatWorkspace, named: NamedEntry) -> NamedServer:
+        servers = self._of[workspace.id] = self._of.pop(workspace.id, {})
         if named not in servers:
             if len(servers) >= ENTRIES_MAX:
-                servers = self._of[place.id] = {k: v for k, v in servers.items() if v.is_running}
-            way, disk_mb = self._way(place, named), _disk_mb_of(place, named)
-            servers[named] = NamedServer(place.id, named, way, self._room, disk_mb)
+                servers = self._of[workspace.id] = {
+                    k: v for k, v in servers.items() if v.is_running
+                }
+            way, disk_mb = self._way(workspace, named), _disk_mb_of(workspace, named)
+            servers[named] = NamedServer(workspace.id, named, way, self._slots, disk_mb)
             self._forget_one()
         return servers[named]
 
@@ -287,25 +295,25 @@ class WorkspaceServers:
 
     # how one is spoken with
 
-    def _way(self, place: ChatWorkspace, named: NamedEntry) -> OpenSession | str:
+    def _way(self, workspace: ChatWorkspace, named: NamedEntry) -> OpenSession | str:
         """Return how to open a session with the server, or why its workspace may not have us do
         that."""
-        match named.place:
+        match named.target:
             case NamedProgram() as program:
                 sandbox = self._workspaces.sandbox
                 if isinstance(sandbox, NoSandbox):
                     return sandbox.says
                 if isinstance(sandbox, Unconfined) and not self._trust.unconfined:
                     return NOT_UNCONFINED
-                assert isinstance(place.processes, LocalProcesses), "it is on this machine"
-                return partial(_spoken_with, place.processes, program, self._lifeline)
+                assert isinstance(workspace.processes, LocalProcesses), "it is on this machine"
+                return partial(_spoken_with, workspace.processes, program, self._lifeline)
             case NamedAddress(url, headers, is_sse):
                 if not self._trust.network:
                     return NO_NETWORK
                 address = ServerAddress(url, dict(headers), is_sse, self._trust.allowed)
                 return partial(_reached, address)
             case _:
-                assert_never(named.place)
+                assert_never(named.target)
 
 
 @asynccontextmanager
@@ -317,9 +325,9 @@ async def open_workspace_servers(
 ) -> AsyncIterator[WorkspaceServers]:
     """Give the servers that workspaces name. They run as long as the block does."""
     async with open_lifeline() as lifeline, trio.open_nursery() as nursery:
-        room = ServerSlots(nursery)
+        slots = ServerSlots(nursery)
         servers = WorkspaceServers(
-            workspaces, files, trust, approving, room=room, lifeline=lifeline
+            workspaces, files, trust, approving, slots=slots, lifeline=lifeline
         )
         yield servers
         nursery.cancel_scope.cancel()
@@ -331,11 +339,11 @@ async def _spoken_with(
 ) -> AsyncIterator["Client"]:
     text, given = command_of(program)
     seconds = float(processes.workspace.seconds)
-    order = await processes.order(Command(text), seconds_max=seconds)
-    if isinstance(order, WorkspaceRefusal):
-        raise ServerFault(order.says)
-    order = replace(order, environment={**order.environment, **given})
-    async with (await load_sdk()).start(order, lifeline) as client:
+    spec = await processes.spec_of(Command(text), seconds_max=seconds)
+    if isinstance(spec, WorkspaceRefusal):
+        raise ServerFault(spec.says)
+    spec = replace(spec, environment={**spec.environment, **given})
+    async with (await load_sdk()).start(spec, lifeline) as client:
         yield client
 
 
@@ -359,8 +367,8 @@ def command_of(program: NamedProgram) -> tuple[str, Mapping[str, str]]:
     return f"export {' '.join(sets)}; unset {' '.join(given)}; {run}", given
 
 
-def _disk_mb_of(place: ChatWorkspace, named: NamedEntry) -> int:
-    match named.place, place.processes:
+def _disk_mb_of(workspace: ChatWorkspace, named: NamedEntry) -> int:
+    match named.target, workspace.processes:
         case NamedProgram(), LocalProcesses(workspace=row):
             return row.disk_mb
         case _:

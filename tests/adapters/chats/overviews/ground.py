@@ -34,7 +34,7 @@ from tests.contracts.given import applied
 
 @dataclass
 class Ground(routes.Ground):
-    shelf: OverviewStore | None = None
+    overviews: OverviewStore | None = None
     pinning: PinStore | None = None
 
     def another(self):
@@ -123,9 +123,9 @@ async def a_ground(conninfo, *, sharing=True, **how):
 
 def opened(store, *, sharing):
     supervisor = routes.senders()
-    shelf = OverviewStore(store.pool, tell=store.telling, lease_seconds=30.0)
-    door = Door(rows_on(store, supervisor, shelf, sharing=sharing), routes.Callers())
-    return Ground(store, door, supervisor, shelf=shelf, pinning=PinStore(store.pool))
+    overviews = OverviewStore(store.pool, tell=store.telling, lease_seconds=30.0)
+    door = Door(rows_on(store, supervisor, overviews, sharing=sharing), routes.Callers())
+    return Ground(store, door, supervisor, overviews=overviews, pinning=PinStore(store.pool))
 
 
 async def no_servers(scope, workspace, texts):
@@ -133,13 +133,13 @@ async def no_servers(scope, workspace, texts):
     return ()
 
 
-def rows_on(store, supervisor, shelf, *, sharing):
+def rows_on(store, supervisor, overviews, *, sharing):
     pool = store.pool
     admission = Admission(pool, sharing=sharing)
     owned = OwnedWorkspaces(pool, tell=store.telling, sharing=sharing)
     chats = ChatRoutes(
         admission,
-        shelf,
+        overviews,
         pins=PinStore(pool),
         ledger=store.ledger,
         sending=ChatSender(store.ledger, supervisor),
@@ -155,7 +155,7 @@ def rows_on(store, supervisor, shelf, *, sharing):
         workspaces=owned,
         organization=ORGANIZATION,
     )
-    listing = ChatListRoutes(shelf, owned, organization=ORGANIZATION, sharing=sharing)
+    listing = ChatListRoutes(overviews, owned, organization=ORGANIZATION, sharing=sharing)
     sharing = SharingRoutes(
         admission,
         ReaderStore(pool),

@@ -122,8 +122,8 @@ async def test_a_chat_is_unread_until_its_owner_has_looked(ground):
 
     [before] = (await ground.list()).said
     [shown] = (await ground.get(root)).said["children"]
-    await ground.shelf.mark_read(root)
-    await ground.shelf.mark_read(child)
+    await ground.overviews.mark_read(root)
+    await ground.overviews.mark_read(child)
     [after] = (await ground.list()).said
 
     assert (True, True, True) == (
@@ -137,8 +137,8 @@ async def test_a_chat_is_unread_until_its_owner_has_looked(ground):
 
 async def test_what_was_read_does_not_become_unread(ground):
     chat = await ground.a_chat(answered=["one"])
-    await ground.shelf.mark_read(chat)
-    await ground.shelf.mark_read(chat)
+    await ground.overviews.mark_read(chat)
+    await ground.overviews.mark_read(chat)
 
     assert [] == await ground.titles("has_unread:true")
 

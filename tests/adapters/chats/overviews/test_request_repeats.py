@@ -103,7 +103,7 @@ async def test_of_two_answers_the_first_stands(ground):
     receipts = Receipts(ground.store.pool)
     first = (await receipts.find(ANN, "one")).answer
 
-    await receipts.answered(ANN, "one", status=500, answer=b"later")
+    await receipts.note_answer(ANN, "one", status=500, answer=b"later")
 
     assert first == (await receipts.find(ANN, "one")).answer
 

@@ -105,7 +105,7 @@ class Stage:
         return made
 
     @property
-    def shelf(self):
+    def overviews(self):
         store = self.chats.store
         return OverviewStore(store.pool, tell=store.bus.tell, lease_seconds=30.0)
 
@@ -188,7 +188,7 @@ def open_streams(chats):
         store.bus,
         chats.previews,
         admission=Admission(store.pool),
-        shelf=OverviewStore(store.pool, tell=store.bus.tell, lease_seconds=30.0),
+        overviews=OverviewStore(store.pool, tell=store.bus.tell, lease_seconds=30.0),
         organization=ORGANIZATION,
         lease_seconds=30.0,
     )

@@ -107,7 +107,7 @@ async def test_a_new_title_is_told(stage):
     async with a_listener(stage) as listener:
         chat = await stage.create(HELLO)
         await listener.until(lambda: listener.was(chat, "waiting"))
-        await stage.shelf.retitle(chat, "Weather")
+        await stage.overviews.retitle(chat, "Weather")
         await listener.until(lambda: "title_change" in listener.kinds(chat))
 
     titled = [e["chat"]["title"] for e in listener.events if e["kind"] == "title_change"]

@@ -14,7 +14,7 @@ from adapters.tools.mcp.http import (
     LINE_BYTES,
     PAUSE_BYTES,
     PAUSE_SECONDS,
-    Bounded,
+    BoundedTransport,
     ServerAddress,
     Visit,
 )
@@ -141,7 +141,7 @@ async def test_who_says_much_in_few_bytes_is_heard_slowly(kind, line, seconds, a
     async def answer(request):
         return httpx2.Response(200, headers={"content-type": kind}, stream=Pieces(*[line] * 1000))
 
-    transport = Bounded(httpx2.MockTransport(answer), Visit())
+    transport = BoundedTransport(httpx2.MockTransport(answer), Visit())
     began = trio.current_time()
     async with httpx2.AsyncClient(transport=transport) as client:
         read = await client.get("http://h/")

@@ -28,7 +28,7 @@ def a_tool(slug, name, id=None):
 
 
 def named(*tools):
-    return [(tool.here, tool.source.id, tool.name) for tool in all_distinct(tools)]
+    return [(tool.offered_name, tool.source.id, tool.name) for tool in all_distinct(tools)]
 
 
 def test_a_workspace_takes_no_name_from_a_server_that_is_set_up():

@@ -104,7 +104,7 @@ async def test_what_merely_went_wrong_is_told_to_who_asks_alone(autojump_clock, 
 
 
 class WrongRenewing(Renewing):
-    async def another(self, server, user, *, refused, is_new):
+    async def replace_refused(self, server, user, *, refused, is_new):
         raise AssertionError("a token is renewed twice")
 
 

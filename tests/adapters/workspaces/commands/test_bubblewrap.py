@@ -45,9 +45,9 @@ sys.exit({answer} or os.waitstatus_to_exitcode(status) % 256)
 """
 
 
-def told(*, network=False, unseen=HiddenPaths(("/data",)), ground=GROUND):  # noqa: B008 (frozen)
+def told(*, network=False, hidden=HiddenPaths(("/data",)), ground=GROUND):  # noqa: B008 (frozen)
     return arguments(
-        "bwrap", ground, workdir=ground.home, network=network, layout=LAYOUT, unseen=unseen
+        "bwrap", ground, workdir=ground.home, network=network, layout=LAYOUT, hidden=hidden
     )
 
 
@@ -58,7 +58,7 @@ def pairs(words, option):
 def test_only_the_workspace_and_its_tmp_can_be_written():
     words = told()
 
-    assert [(GROUND.passing, "/tmp"), (GROUND.home, GROUND.home)] == pairs(words, "--bind")
+    assert [(GROUND.tmp, "/tmp"), (GROUND.home, GROUND.home)] == pairs(words, "--bind")
     assert not {"--dev-bind", "--bind-try", "--overlay"} & set(words)
 
 
@@ -73,7 +73,7 @@ def test_nothing_but_programs_and_their_settings_is_seen():
 
 
 def test_what_is_hidden_is_hidden_wherever_it_lies_and_nothing_around_it_is_writable():
-    words = told(unseen=HiddenPaths(("/opt/data", "/opt/templates")))
+    words = told(hidden=HiddenPaths(("/opt/data", "/opt/templates")))
 
     home = words.index(GROUND.home)
     assert words.index("/opt") < words.index("/opt/data")
@@ -119,11 +119,11 @@ def stand_in(tmp_path):
 
 
 def workspace(tmp_path, sandbox, table, environ):
-    home, passing = tmp_path / "home", tmp_path / "tmp"
+    home, tmp = tmp_path / "home", tmp_path / "tmp"
     home.mkdir()
-    passing.mkdir()
+    tmp.mkdir()
     row = WorkspaceRow(UUID(int=7), "w", "empty", 512, 64, 99, 60)
-    ground = WorkspacePaths(str(home), str(passing))
+    ground = WorkspacePaths(str(home), str(tmp))
     peers = Peers(tmp_path / "peers", table)
     return LocalProcesses(table, peers, sandbox, environ, CHAT, row, ground)
 
@@ -228,7 +228,7 @@ def test_the_log_says_what_commands_can_do(sandbox, is_root, entry, caplog):
 
 
 def test_files_in_which_settings_stand_are_covered_where_they_would_be_seen():
-    words = told(unseen=HiddenPaths(files=("/opt/us/key", "/etc/us/key", "/usr/local/etc/us.toml")))
+    words = told(hidden=HiddenPaths(files=("/opt/us/key", "/etc/us/key", "/usr/local/etc/us.toml")))
 
     covered = [("/dev/null", "/opt/us/key"), ("/dev/null", "/usr/local/etc/us.toml")]
     assert covered == pairs(words, "--ro-bind")
@@ -238,7 +238,7 @@ def test_nothing_is_laid_over_what_is_not_there(tmp_path):
     (tmp_path / "key").touch()
     there, key = str(tmp_path), str(tmp_path / "key")
 
-    found = HiddenPaths((there, "/opt/none", key), (key, "/opt/none/key", there)).there
+    found = HiddenPaths((there, "/opt/none", key), (key, "/opt/none/key", there)).existing
 
     assert HiddenPaths((there,), (key,)) == found
 
@@ -246,9 +246,9 @@ def test_nothing_is_laid_over_what_is_not_there(tmp_path):
 def test_commands_tmp_is_their_own_where_something_of_ours_lies_below_it():
     elsewhere = told()
     below = told(ground=WorkspacePaths("/tmp/data/w/home", "/tmp/data/w/tmp"))
-    beside = told(unseen=HiddenPaths(("/var/tmp/templates",)))
+    beside = told(hidden=HiddenPaths(("/var/tmp/templates",)))
 
-    assert (GROUND.passing, "/tmp") in pairs(elsewhere, "--bind")
+    assert (GROUND.tmp, "/tmp") in pairs(elsewhere, "--bind")
     for words in (below, beside):
         assert "/tmp" not in [to for _, to in pairs(words, "--bind")]
         assert "/tmp" in [to for to, _ in pairs(words, "--tmpfs")]

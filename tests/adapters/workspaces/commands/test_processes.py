@@ -49,7 +49,7 @@ def order(tmp_path):
             command=Command(text),
             workdir=str(tmp_path),
             arguments=arguments or command,
-            environment=environment(OURS, chat, ground, passing=str(tmp_path)),
+            environment=environment(OURS, chat, ground, tmp=str(tmp_path)),
             seconds_max=seconds,
         )
 

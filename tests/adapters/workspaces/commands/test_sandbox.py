@@ -60,7 +60,7 @@ class Machine:
 
     def words(self, text, *, network=False, limits=DEFAULT_LIMITS, files=(), program=None):
         sandbox = Bubblewrap(
-            program or program_of(OURS), network, unseen=HiddenPaths((str(self.data),), files)
+            program or program_of(OURS), network, hidden=HiddenPaths((str(self.data),), files)
         )
         return sandbox.command(text, self.ground, workdir=str(self.home), limits=limits)
 
@@ -71,7 +71,7 @@ class Machine:
             command=Command(text),
             workdir=str(self.home),
             arguments=self.words(text, **more),
-            environment=environment(OURS, CHAT, self.ground, passing="/tmp"),
+            environment=environment(OURS, CHAT, self.ground, tmp="/tmp"),
             seconds_max=seconds,
         )
         started = self.table.start(order)
@@ -454,7 +454,7 @@ async def test_what_is_passed_on_in_tmp_stays_as_long_as_the_workspace(machine):
     await machine.run("echo one > $TMPDIR/a; echo two > /var/tmp/b")
 
     assert "one\ntwo\n" == await machine.says("cat /tmp/a /tmp/b")
-    assert "one\n" == text_of(f"{machine.ground.passing}/a")
+    assert "one\n" == text_of(f"{machine.ground.tmp}/a")
 
 
 async def test_below_tmp_each_command_has_one_of_its_own(marker):
@@ -468,7 +468,7 @@ async def test_below_tmp_each_command_has_one_of_its_own(marker):
         assert left.endswith(f"{top}\n{machine.home}\n")
         assert again.startswith(f"{top}\n")
         assert "SECRET" not in again
-        assert [] == os.listdir(machine.ground.passing)
+        assert [] == os.listdir(machine.ground.tmp)
 
 
 def test_the_systems_own_comes_before_the_one_that_came_with_us(tmp_path):

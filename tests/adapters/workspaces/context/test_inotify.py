@@ -49,8 +49,8 @@ def test_of_a_directory_that_is_gone_a_last_word_is_told(notices, tmp_path):
 
     (tmp_path / "d").rmdir()
 
-    assert Notice(place, "", is_last=True) == notices.at_hand()[-1]
-    assert [] == notices.at_hand()
+    assert Notice(place, "", is_last=True) == notices.pending()[-1]
+    assert [] == notices.pending()
 
 
 def test_what_is_ignored_is_told_of_no_more(notices, tmp_path):
@@ -59,7 +59,7 @@ def test_what_is_ignored_is_told_of_no_more(notices, tmp_path):
     notices.ignore(place)
     (tmp_path / "a").write_text("x")
 
-    assert [Notice(place, "", is_last=True)] == notices.at_hand()
+    assert [Notice(place, "", is_last=True)] == notices.pending()
 
 
 def test_more_than_the_system_keeps_is_told_as_missed(notices, tmp_path):
@@ -70,7 +70,7 @@ def test_more_than_the_system_keeps_is_told_as_missed(notices, tmp_path):
             other.write(b"x")
 
     told = []
-    while heard := notices.at_hand():
+    while heard := notices.pending():
         told += heard
 
     assert NoticesLost() == told[-1]

@@ -35,10 +35,10 @@ class Told:
     is_down: bool = False
     news: trio.Event = field(default_factory=trio.Event)
 
-    async def stands(self, workspace, digest):
+    async def note_contents(self, workspace, digest):
         await self._say((workspace, digest))
 
-    async def is_unread(self, workspace, error):
+    async def note_unreadable(self, workspace, error):
         await self._say((workspace, error))
 
     async def _say(self, what):

@@ -92,4 +92,4 @@ async def tools_of(edge, server):
     reached = edge.chats.mcp.calls
     chat = replace(a_chat(State.R0).chat, owner_id=edge.member.id)
     tools = await reached.tools(chat, await held(edge, server))
-    return [tool.here for tool in tools], reached.faults.get(UUID(server["id"])), chat
+    return [tool.offered_name for tool in tools], reached.faults.get(UUID(server["id"])), chat

@@ -233,7 +233,7 @@ async def test_who_was_refused_because_of_a_renewal_does_not_undo_it(edge, serve
         assert await stored.renew_token(user, id, seen=seen, **new)
 
     async def lose():
-        await stored.spoil_token(user, id, seen=seen, failure="invalid_grant")
+        await stored.fail_token(user, id, seen=seen, failure="invalid_grant")
 
     for step in (win, lose) if winner_first else (lose, win):
         await step()

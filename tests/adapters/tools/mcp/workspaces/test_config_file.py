@@ -113,7 +113,7 @@ def test_what_is_switched_off_is_not_there(command):
 def test_variables_are_filled_in_and_nothing_else_is(text, meant):
     [named] = read(a={"command": text, "args": [text], "env": {"A": text}})
 
-    assert NamedProgram(meant, (meant,), (("A", meant),)) == named.place
+    assert NamedProgram(meant, (meant,), (("A", meant),)) == named.target
 
 
 def test_an_address_is_looked_at_with_its_variables():

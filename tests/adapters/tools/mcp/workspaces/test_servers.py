@@ -72,7 +72,7 @@ async def look(servers, chat, name="one"):
 
 
 def names(tools):
-    return [tool.here for tool in tools]
+    return [tool.offered_name for tool in tools]
 
 
 def processes_of(home):
