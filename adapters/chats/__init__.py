@@ -20,6 +20,7 @@ For other rooms:
     upkeep_stores             titles and summaries on PostgreSQL
     wire.chats                chats as clients see them
     wire.messages             messages, parts and errors as clients see them
+    wire.sending              pages of messages, and requests and responses around messages
 
 Inside:
     content                   the content of a request made into the parts of a message

@@ -4,6 +4,10 @@
 -- Whether a message is shown to users.
 NOT deleted AND visibility <> 'model' AND role <> 'system'
 
+-- name: history_version
+-- The version of the history that a page is read of.
+SELECT history_version FROM chats WHERE id = %(chat)s;
+
 -- name: page_backward
 -- The newest messages between two others.
 SELECT {MessageRow}

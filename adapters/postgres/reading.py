@@ -1,10 +1,11 @@
 """Reading of chats and pages of histories from PostgreSQL: each answer is one trip and one
 snapshot."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
-from actors.law.chat import Message, QueuedMessage, StoredChat
+from actors.law.chat import Message, StoredChat
 from actors.law.ids import ChatId, MessageId, ModelConfigId, QueuedId
 from actors.law.parts.message import TextPart
 from actors.law.refusals import ChatNotFound
@@ -64,15 +65,6 @@ NEWEST = 2**63 - 1
 
 
 @dataclass(frozen=True, slots=True)
-class MessagePage:
-    """A page of a history."""
-
-    messages: tuple[Message, ...]
-    has_more: bool  # in the direction of the page
-    queue: tuple[QueuedMessage, ...] = ()  # in the order in which it will be taken
-
-
-@dataclass(frozen=True, slots=True)
 class MessageModel:
     """The model and effort that a message names."""
 
@@ -86,37 +78,33 @@ class MessagePages:
     def __init__(self, pool: Pool) -> None:
         self._pool = pool
 
-    async def newest(self, chat: ChatId, *, limit: int) -> MessagePage:
+    async def newest(self, chat: ChatId, *, limit: int) -> rows.MessagePage:
         """Read the end of the history, the newest first, and what waits behind it."""
         asked = {"chat": chat, "before": NEWEST, "after": 0, "limit": limit + 1}
-        async with self._pool.connection() as connection:
-            found, queue = await connection.read(
-                [(SQL["page_backward"], asked), statements.queue(chat)]
-            )
-        return _page(found, limit, queue)
+        return await self._page(asked, SQL["page_backward"], statements.queue(chat))
 
-    async def before(self, chat: ChatId, before: int, *, after: int, limit: int) -> MessagePage:
+    async def before(
+        self, chat: ChatId, before: int, *, after: int, limit: int
+    ) -> rows.MessagePage:
         """Read the newest messages between `after` and `before`, the newest first."""
         asked = {"chat": chat, "before": before, "after": after, "limit": limit + 1}
-        async with self._pool.connection() as connection:
-            return _page(await connection.execute(SQL["page_backward"], asked), limit)
+        return await self._page(asked, SQL["page_backward"])
 
-    async def after(self, chat: ChatId, after: int, *, limit: int) -> MessagePage:
+    async def after(self, chat: ChatId, after: int, *, limit: int) -> rows.MessagePage:
         """Read the oldest messages behind `after`, the oldest first."""
         asked = {"chat": chat, "after": after, "limit": limit + 1}
-        async with self._pool.connection() as connection:
-            return _page(await connection.execute(SQL["page_forward"], asked), limit)
+        return await self._page(asked, SQL["page_forward"])
 
     async def some(
         self, chat: ChatId, messages: Sequence[MessageId], queued: Sequence[QueuedId]
-    ) -> MessagePage:
+    ) -> rows.MessagePage:
         """Read those of these messages that still stand, and those that still wait."""
         asked = {"chat": chat, "wanted": list(messages)}
         async with self._pool.connection() as connection:
             found, queue = await connection.read(
                 [(SQL["some_messages"], asked), statements.queue(chat)]
             )
-        page = _page(found, len(found), queue)
+        page = _page(found, len(found), queue=queue)
         return replace(page, queue=tuple(row for row in page.queue if row.id in queued))
 
     async def prompts(self, chat: ChatId, *, limit: int) -> list[tuple[MessageId, str]]:
@@ -132,15 +120,26 @@ class MessagePages:
             found = await connection.execute(SQL["model_of_message"], asked)
         return MessageModel(*found[0]) if found else None
 
+    async def _page(self, asked: Mapping[str, Any], sql: str, *more: Statement) -> rows.MessagePage:
+        """Read a page together with the version of the history that it shows."""
+        version = SQL["history_version"], {"chat": asked["chat"]}
+        async with self._pool.connection() as connection:
+            found, versions, *queue = await connection.read([(sql, asked), version, *more])
+        history_version = versions[0][0] if versions else 0
+        return _page(found, asked["limit"] - 1, history_version, *queue)
+
 
 def _words(id: int, content: bytes, version: int) -> str:
     parts = from_json(content, version=version, where=f"message {id}")
     return "".join(part.text for part in parts if isinstance(part, TextPart))
 
 
-def _page(found: Sequence[rows.Row], limit: int, queue: Sequence[rows.Row] = ()) -> MessagePage:
-    return MessagePage(
+def _page(
+    found: Sequence[Row], limit: int, history_version: int = 0, queue: Sequence[Row] = ()
+) -> rows.MessagePage:
+    return rows.MessagePage(
         tuple(rows.message_of(rows.MessageRow.of(row)) for row in found[:limit]),
         len(found) > limit,
+        history_version,
         tuple(rows.queued_of(rows.QueuedRow.of(row)) for row in queue),
     )

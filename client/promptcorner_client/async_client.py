@@ -105,9 +105,14 @@ class AsyncClient:
             more = {**more, "unsafe_dynamic_tools": definitions(tools)}
         return await self.request(api.create_chat(self._organization, content, **more))
 
-    def follow(self, chat: UUID, *, after_id: int = 0) -> "ChatEvents":
-        """Return the chat's events, which never end: leave the block when you have seen enough."""
-        return ChatEvents(self._http, self._url, chat, ResumableStream(after_id))
+    def follow(self, chat: UUID, *, after_id: int = 0, history_version: int = 0) -> "ChatEvents":
+        """Return the chat's events, which never end: leave the block when you have seen enough.
+
+        Messages up to `after_id` are not told, as far as they are those that a page of messages
+        with this `history_version` has shown.
+        """
+        stream = ResumableStream(after_id, history_version)
+        return ChatEvents(self._http, self._url, chat, stream)
 
     async def wait(
         self, chat: UUID, *, since: int = 0, tools: Sequence[ClientTool] = ()

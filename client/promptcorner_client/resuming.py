@@ -51,10 +51,12 @@ class PiecePosition:
 class ResumableStream:
     """The memory of what one follower of one chat has been told.
 
-    `after_id`: the follower knows the messages up to this one already.
+    `after_id`: the follower knows the messages up to this one already. `history_version`: as of
+    this version of the history, so that an edit from before it is no reason to send all anew.
     """
 
     after_id: int = 0
+    history_version: int = 0
     _messages: dict[int, bytes] = field(default_factory=dict)  # digests of messages, by id
     _states: dict[str, bytes] = field(default_factory=dict)  # the last status, queue, error, …
     _position: PiecePosition | None = None  # of the last piece that was passed on
@@ -72,6 +74,8 @@ class ResumableStream:
             query["after_id"] = str(self.after_id)
         if self._position is not None:
             query["after_part"] = str(self._position)
+        elif self.history_version:
+            query["after_part"] = str(PiecePosition(self.history_version, 0, 0))
         return query
 
     def disconnected(self) -> None:

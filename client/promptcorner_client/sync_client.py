@@ -93,9 +93,16 @@ class Client:
         return self.request(api.create_chat(self._organization, content, **more))
 
     @contextmanager
-    def follow(self, chat: UUID, *, after_id: int = 0) -> Iterator[Iterator[ChatStreamEvent]]:
-        """Yield the chat's events, which never end: leave the loop when you have seen enough."""
-        with closing(self._events(chat, ResumableStream(after_id))) as events:
+    def follow(
+        self, chat: UUID, *, after_id: int = 0, history_version: int = 0
+    ) -> Iterator[Iterator[ChatStreamEvent]]:
+        """Yield the chat's events, which never end: leave the loop when you have seen enough.
+
+        Messages up to `after_id` are not told, as far as they are those that a page of messages
+        with this `history_version` has shown.
+        """
+        stream = ResumableStream(after_id, history_version)
+        with closing(self._events(chat, stream)) as events:
             yield events
 
     def _events(

@@ -253,6 +253,7 @@ class ChatMessagesResponse(msgspec.Struct, frozen=True):
     messages: Sequence[ChatMessage]
     queued_messages: Sequence[ChatQueuedMessage]
     has_more: bool
+    history_version: int | UnsetType = UNSET  # as of which it was read: after_part=VERSION.0.0
 
 
 class CreateChatMessageResponse(msgspec.Struct, frozen=True, kw_only=True):

@@ -34,7 +34,7 @@ class Life:
     attempt: int = 0
     version: int = 1
     ids: int = 0
-    was_edited: bool = False
+    edited_at: int = 0  # the version; 0: never
     approvals: tuple[ChatApproval, ...] = ()
 
     def send(self):
@@ -61,7 +61,7 @@ class Life:
     def edit(self):
         if not self.messages:
             return []
-        self.was_edited = True
+        self.edited_at = self.version + 1
         kept = sorted(self.messages)[: len(self.messages) // 2]
         self.messages = {id: self.messages[id] for id in kept}
         self._say("user")
@@ -82,14 +82,14 @@ class Life:
         return [event("approvals", approvals=self.approvals)]
 
     def snapshot(self, after_id="0", after_part=None):
+        version, attempt, seq = map(int, (after_part or "0.0.0").split("."))
         told = (
             self._history()
-            if self.was_edited
+            if self.edited_at > (version if self.honours_places else 0)
             else [self._message(id) for id in sorted(self.messages) if id > int(after_id)]
         )
         told.append(event("status", status=ChatStreamStatus(self.status)))
         told += [event("approvals", approvals=self.approvals)] if self.approvals else []
-        version, attempt, seq = map(int, (after_part or "0.0.0").split("."))
         goes_on = self.honours_places and (version, attempt) == (self.version, self.attempt)
         if not goes_on:
             told.append(event("preview_reset"))

@@ -102,6 +102,19 @@ def test_a_stream_that_goes_on_asks_for_what_is_missing():
     assert {"after_id": "1", "after_part": "2.1.2"} == follower.following.resume_parameters
 
 
+def test_who_knows_the_version_of_a_page_is_not_sent_all_because_of_an_earlier_edit():
+    life = Life()
+    for told in (life.send(), life.commit(), life.edit(), life.commit()):
+        assert told
+    stream = ResumableStream(max(life.messages), life.version)
+    life.commit()
+
+    told = stream.feed(life.snapshot(**stream.resume_parameters))
+
+    assert ["message", "status"] == [event.type for event in told]
+    assert max(life.messages) == told[0].message.id
+
+
 def test_a_history_that_comes_again_is_not_told_again():
     life = Life()
     follower = Follower(life)

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from msgspec import structs
 
-from actors.law.chat import QueuedMessage, UserMessage
+from actors.law.chat import UserMessage
 from actors.law.ids import MessageId
 from actors.law.requests import BusyBehaviour, ChatOptions, EditMessage, SendMessage
 from actors.law.store.ports import Applied, Receipt
@@ -14,7 +14,6 @@ from adapters.chats.content import choice_or_refusal, model_id, parts_of
 from adapters.chats.files.store import FileStore
 from adapters.chats.request_repeats import RequestRepeats, ServedRequest
 from adapters.chats.wire import sending as responses
-from adapters.chats.wire.messages import message_of, queued_of
 from adapters.chats.wire.sending import (
     ChatMessagesResponse,
     ChatPrompt,
@@ -36,7 +35,7 @@ from adapters.http.endpoints import (
 from adapters.http.refusals import HttpError, Validation, query_refused
 from adapters.models.catalogue import Catalogue
 from adapters.models.choosing import ModelChoice
-from adapters.postgres.reading import MessagePage, MessagePages
+from adapters.postgres.reading import MessagePages
 from adapters.tools.mcp.registry import ServerRegistry, unknown_to
 
 CHAT = "/api/experimental/chats/{chat}"
@@ -133,14 +132,7 @@ class MessageRoutes:
             page = await self._pages.after(chat, after, limit=limit)
         else:
             page = await self._pages.newest(chat, limit=limit)
-        return json_response(
-            200,
-            ChatMessagesResponse(
-                [message_of(chat, message) for message in page.messages],
-                [queued_of(chat, row) for row in _in_order_of_sending(page)],
-                page.has_more,
-            ),
-        )
+        return json_response(200, responses.page_response(chat, page))
 
     async def prompts(self, call: Call) -> HttpResponse:
         chat = (await self._admission.to_read(call)).id
@@ -242,9 +234,3 @@ def _invalid(field: str, fact: str) -> HttpError:
     return HttpError(
         400, f"Invalid {field}.", detail=f"{field}: {fact}", validations=(Validation(field, fact),)
     )
-
-
-def _in_order_of_sending(page: MessagePage) -> list[QueuedMessage]:
-    """Return the queue in the order in which it was sent, as pages show it. Streams show the order
-    in which it will be taken."""
-    return sorted(page.queue, key=lambda row: (row.created_at, row.id))

@@ -16,6 +16,7 @@ from adapters.chats.wire.messages import (
     message_of,
     queued_of,
 )
+from adapters.postgres.codec.rows import MessagePage
 
 
 class ChatInputPart(msgspec.Struct, frozen=True):
@@ -73,6 +74,7 @@ class ChatMessagesResponse(msgspec.Struct, frozen=True):
     messages: Sequence[ChatMessage]
     queued_messages: Sequence[ChatQueuedMessage]
     has_more: bool
+    history_version: int | UnsetType = UNSET  # as of which it was read: after_part=VERSION.0.0
 
 
 class ChatPrompt(msgspec.Struct, frozen=True):
@@ -108,6 +110,18 @@ class MessageOnly(msgspec.Struct, frozen=True):
     """A response that only tells a person what was done."""
 
     message: str
+
+
+def page_response(chat: ChatId, page: MessagePage) -> ChatMessagesResponse:
+    """Return a page of messages. Its queue is in the order in which it was sent; streams show the
+    order in which it will be taken."""
+    queue = sorted(page.queue, key=lambda row: (row.created_at, row.id))
+    return ChatMessagesResponse(
+        [message_of(chat, message) for message in page.messages],
+        [queued_of(chat, row) for row in queue],
+        page.has_more,
+        page.history_version,
+    )
 
 
 def added_messages(applied: Applied) -> tuple[ChatMessage, ...]:

@@ -68,6 +68,7 @@ class TerminalChat:
         self._console = console
         self._chat: Chat | None = None
         self._last_id = 0  # of the messages that have been shown
+        self._history_version = 0  # as of which they were shown
         self._approvals = ApprovalPrompter(client, console, request.approve)
         self._has_left = False
         self.went_well = True
@@ -82,8 +83,10 @@ class TerminalChat:
         if self._request.message:
             latest = await self._client.request(api.messages(chat, limit=1))
             self._last_id = max((message.id for message in latest.messages), default=0)
+            self._history_version = latest.history_version or 0
             return
         page = await self._client.request(api.messages(chat, limit=HISTORY_SHOWN))
+        self._history_version = page.history_version or 0
         self._console.rule(printable(self._chat.title), style="dim")
         for message in reversed(page.messages):
             self._last_id = max(self._last_id, message.id)
@@ -160,7 +163,8 @@ class TerminalChat:
         `since` is the message that was sent: a status from before it does not count.
         """
         transcript = Transcript()
-        async with self._client.follow(chat.id, after_id=self._last_id) as events:
+        known = {"after_id": self._last_id, "history_version": self._history_version}
+        async with self._client.follow(chat.id, **known) as events:
             while not self._has_left:
                 with open_screen(self._console) as screen:
                     with trio.open_signal_receiver(signal.SIGINT) as signals, ungrouped():

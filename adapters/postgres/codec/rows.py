@@ -1,6 +1,7 @@
 """The rows of chats, messages and queues: their columns, and our types made of them. Pure."""
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any, TypeVar
 from uuid import UUID
@@ -174,6 +175,16 @@ class SuffixRow(Record, frozen=True):
     visibility: Visibility
     model_config_id: ModelConfigId | None
     reasoning_effort: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class MessagePage:
+    """A page of a history."""
+
+    messages: tuple[Message, ...]
+    has_more: bool  # in the direction of the page
+    history_version: int = 0  # as of which it was read; 0: not asked, or the chat is gone
+    queue: tuple[QueuedMessage, ...] = ()  # in the order in which it will be taken
 
 
 def chat_of(row: ChatRow) -> Chat:

@@ -5,7 +5,7 @@ import pytest
 from actors.law import requests as ask
 from actors.law.chat import Visibility
 from tests.actors.law.chats import ANN, BOB, assistant, send, step, system, user
-from tests.adapters.chats.routes.ground import ADA
+from tests.adapters.chats.routes.ground import ADA, message
 from tests.contracts.given import a_chat, applied
 
 
@@ -63,6 +63,24 @@ async def test_between_two_messages_the_newest_come_first(ground):
 
     assert ([d, c, b], False) == await page(ground, chat, f"after_id={a}&before_id={e}")
     assert ([d, c], True) == await page(ground, chat, f"after_id={a}&before_id={e}&limit=2")
+
+
+async def test_a_page_says_of_which_history_it_is(ground):
+    chat, [a, *_, e] = await a_history(ground)
+
+    async def versions():
+        queries = ("", f"before_id={e}", f"after_id={a}", f"after_id={e}")
+        pages = [await ground.ask(ANN, "GET", f"{chat}/messages", query=q) for q in queries]
+        return {page.said["history_version"] for page in pages}
+
+    before = (await ground.store.rows(chat)).chat.history_version
+    assert {before} == await versions()
+
+    await ground.ask(ANN, "PATCH", f"{chat}/messages/{a}", message("otherwise"))
+
+    after = (await ground.store.rows(chat)).chat.history_version
+    assert before < after
+    assert {after} == await versions()
 
 
 async def test_zero_and_nothing_are_no_cursors(ground):

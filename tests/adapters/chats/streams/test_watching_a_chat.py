@@ -176,6 +176,29 @@ async def test_who_has_messages_gets_only_the_later_ones_and_the_state(stage):
     assert ["status", "preview_reset"] == other.types
 
 
+async def test_who_has_read_a_page_is_not_sent_all_because_of_an_earlier_edit(stage):
+    chat = await stage.create(HELLO)
+    async with stage.watch(chat) as first:
+        await first.until(status("waiting"))
+        user = min(first.state.messages)
+        await stage.ask(chat, ask.EditMessage(user, a_message("rather [[text: yes]]")))
+        await first.until(lambda state: state.said[-1:] == [("assistant", "yes")])
+        await first.until(status("waiting"))
+        user, last = sorted(first.state.messages)
+    version = (await stage.chats.store.reading.view(chat)).chat.history_version
+
+    async with stage.watch(chat, f"?after_id={last}") as without:
+        await without.until(status("waiting"))
+    async with stage.watch(chat, f"?after_id={last}&after_part={version}.0.0") as watcher:
+        await watcher.until(status("waiting"))
+        came = list(watcher.types)
+        await stage.ask(chat, ask.EditMessage(user, a_message("again")))
+        await watcher.until(lambda state: state.resets)
+
+    assert "history_reset" == without.types[0]
+    assert "message" not in came
+
+
 async def test_two_watchers_are_told_the_same(stage):
     chat = await stage.create(HELLO)
     async with stage.watch(chat) as first:
