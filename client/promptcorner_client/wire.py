@@ -232,6 +232,7 @@ class ChatQueuedMessage(msgspec.Struct, frozen=True, kw_only=True):
     model_config_id: UUID | UnsetType = UNSET
     content: tuple[ChatMessagePart, ...]
     created_at: datetime
+    busy_behavior: str | UnsetType = UNSET  # steer; absent: queue
 
 
 class ChatStreamEvent(msgspec.Struct, frozen=True, kw_only=True):

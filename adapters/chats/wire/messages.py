@@ -22,6 +22,7 @@ from actors.law.chat import Body, Message, QueuedMessage, RetryState
 from actors.law.ids import ChatId
 from actors.law.parts import message as model
 from actors.law.parts.message import JsonText, Part
+from actors.law.requests import BusyBehaviour
 from actors.streams.feeds.diff import is_body_shown as is_body_shown
 from actors.streams.feeds.diff import is_shown as is_shown
 
@@ -96,6 +97,7 @@ class ChatQueuedMessage(msgspec.Struct, frozen=True, kw_only=True):
     model_config_id: UUID | UnsetType = UNSET
     content: tuple[ChatMessagePart, ...]
     created_at: datetime
+    busy_behavior: str | UnsetType = UNSET  # steer; absent: queue
 
 
 class ChatError(msgspec.Struct, frozen=True, kw_only=True):
@@ -139,6 +141,7 @@ def queued_of(chat: ChatId, queued: QueuedMessage) -> ChatQueuedMessage:
         model_config_id=queued.message.model_config_id or UNSET,
         content=parts_of(queued.message.parts),
         created_at=queued.created_at,
+        busy_behavior=BusyBehaviour.STEER.value if queued.steers else UNSET,
     )
 
 

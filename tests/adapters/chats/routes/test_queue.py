@@ -45,6 +45,20 @@ async def test_what_waits_can_be_taken_out(ground, state):
         assert (before.chat.status, tuple(rest)) == (after.chat.status, after.queue)
 
 
+async def test_what_steers_says_so(ground):
+    chat = await a_chat(ground.store)
+    for busy in ("queue", "steer", "interrupt"):
+        body = message(busy, busy_behavior=busy)
+        assert 200 == (await ground.ask(ANN, "POST", f"{chat}/messages", body)).status
+
+    page = await ground.ask(ANN, "GET", f"{chat}/messages")
+
+    shown = {
+        row["content"][0]["text"]: row.get("busy_behavior") for row in page.said["queued_messages"]
+    }
+    assert {"queue": None, "steer": "steer", "interrupt": None} == shown
+
+
 @pytest.mark.parametrize("state", WITH_QUEUE)
 async def test_what_is_promoted_comes_next(ground, state):
     for chat in await chats_in(ground.store, state):

@@ -234,7 +234,7 @@ HIDDEN = {
     model.SkillPart: {"directory", "meta_file"},
     Message: {"revision", "deleted"},  # they say whether it is shown
     Body: {"visibility", "compressed", "reasoning_effort", "runtime_ms", "cost"},
-    QueuedMessage: {"position", "steers"},  # the order of the queue says it
+    QueuedMessage: {"position"},  # the order of the queue says it
     UserMessage: {"created_by", "reasoning_effort"},
 }
 SHOWN = {
