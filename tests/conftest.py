@@ -15,6 +15,7 @@ from adapters.postgres import embedded
 
 FAST = {"fsync": "off", "full_page_writes": "off", "max_connections": "300"}
 NUMBERS = itertools.count(1)
+NO_BROWSER = "no browser: "  # tests/web/browser.py says why
 
 # A shell that puts us into the background has its children ignore ctrl-C, and so would ours.
 if threading.current_thread() is threading.main_thread():
@@ -29,6 +30,17 @@ def pytest_collection_modifyitems(items):
 def _begins(nodeid):
     """The longest file before all others."""
     return [not nodeid.startswith(path) for path in ("tests/e2e/test_torture.py", "tests/e2e/")]
+
+
+def pytest_terminal_summary(terminalreporter):
+    """Say in one line that tests of the web pages did not run, and what to do."""
+    found = [*terminalreporter.getreports("skipped"), *terminalreporter.getreports("error")]
+    without = [each for each in found if NO_BROWSER in each.longreprtext]
+    if without:
+        why = without[0].longreprtext
+        why = why[why.index(NO_BROWSER) :].splitlines()[0].rstrip("')")
+        tests = "1 test" if len(without) == 1 else f"{len(without)} tests"
+        terminalreporter.write_line(f"{tests} of the web pages did not run: {why}")
 
 
 @pytest.fixture(scope="session")

@@ -1,0 +1,85 @@
+"""A browser for all stories of the pages, a daemon for those of one file, a tab for each."""
+
+import os
+import re
+from pathlib import Path
+
+import pytest
+
+from tests.web import browser as chromium
+from tests.web.house import a_house
+from tests.web.page import a_page
+
+ROOT = Path(__file__).parents[2]
+PICTURES = ROOT / "build" / "web"
+USER = "mara"
+HERE = Path(__file__).parent
+
+
+def pytest_collection_modifyitems(items):
+    for item in items:
+        if item.path.is_relative_to(HERE):
+            item.add_marker(pytest.mark.slow)
+            item.add_marker(pytest.mark.filterwarnings("ignore:Async generator 'http"))
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport(item, call):
+    report = yield
+    if call.when == "call":
+        item.was_red = report.failed
+    return report
+
+
+@pytest.fixture(scope="session")
+def browser_process():
+    """One Chromium for a run; without one its tests are left out, but not where CI is set."""
+    program = chromium.look_up()
+    if isinstance(program, str):
+        (pytest.fail if os.environ.get("CI") else pytest.skip)(program)
+    process = chromium.BrowserProcess(program)
+    yield process
+    process.close()
+
+
+@pytest.fixture
+async def browser(browser_process):
+    async with chromium.connected(browser_process) as browser:
+        yield browser
+
+
+@pytest.fixture(scope="module")
+def house(request, browser_process, server, tmp_path_factory):
+    """The daemon of a file; SETTINGS of the file are its environment."""
+    name = request.module.__name__.rpartition(".")[2].removeprefix("test_")
+    settings = getattr(request.module, "SETTINGS", {})
+    with a_house(server, f"web_{name}", tmp_path_factory.mktemp(name), **settings) as house:
+        yield house
+
+
+@pytest.fixture
+async def person(house):
+    """(token, cookies) of the user whose pages these are."""
+    return await house.person(USER)
+
+
+@pytest.fixture
+async def api(house, person):
+    """The API as that user has it."""
+    async with house.api(person[0]) as api:
+        yield api
+
+
+@pytest.fixture
+async def page(request, browser, house, person):
+    """A tab in which that user is logged in; at the end it must have nothing to complain of."""
+    async with a_page(browser) as page:
+        page.url = house.url
+        await page.cookies(person[1], house.url)
+        yield page
+        if getattr(request.node, "was_red", False):
+            name = re.sub(r"\W+", "-", request.node.name)
+            await page.picture(PICTURES / f"{name}.png")
+            print(f"the page: {PICTURES / name}.png, it says {page.complaints}")
+        else:
+            assert [] == page.unexpected

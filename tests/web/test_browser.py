@@ -1,0 +1,174 @@
+"""The driver of the browser: it sees what a person sees, and can go red."""
+
+import os
+import subprocess
+import sys
+import threading
+import time
+
+import pytest
+
+from tests.e2e.processes import ROOT
+from tests.web import browser as chromium
+from tests.web import npm
+from tests.web.page import a_page
+
+FORM = """
+<!doctype html><html lang=en><title>A form</title><main><h1>Form</h1>
+<label>Name <input></label><button>Send</button><p role=status></p></main>
+<script>
+const [input, button, status] = ["input", "button", "p"].map(n => document.querySelector(n));
+button.onclick = () => { status.textContent = `Hello, ${input.value}` };
+input.onkeydown = event => { if (event.key == "Enter") button.click() };
+</script>
+"""
+POLICY = '<meta http-equiv="Content-Security-Policy" content="script-src \'none\'">'
+
+
+def of(text):
+    return "data:text/html;charset=utf-8," + text.replace("\n", " ").replace("#", "%23")
+
+
+@pytest.fixture
+async def page(browser):
+    async with a_page(browser) as page:
+        yield page
+
+
+async def test_a_page_is_used_by_the_names_that_a_screen_reader_says(page):
+    await page.goto(of(FORM))
+
+    await (await page.find("textbox", "Name")).type("Zoë")
+    await page.press("Enter")
+    await page.until_text("Hello, Zoë", "[role=status]")
+    await page.press("x")
+    await page.click("button", "Send")
+
+    await page.until_text("Hello, Zoëx")
+    assert ("button", "Send") == await page.focused()
+    assert ([], []) == (await page.faults_of_access(), page.unexpected)
+
+
+async def test_what_is_covered_is_not_clicked(page, monkeypatch):
+    monkeypatch.setattr("tests.web.page.PATIENCE_SECONDS", 0.2)
+    await page.goto(of(FORM + "<div style='position:fixed;inset:0'>loading</div>"))
+
+    with pytest.raises(AssertionError, match="loading"):
+        await page.click("button", "Send")
+
+
+@pytest.mark.parametrize(
+    ("text", "complaint"),
+    [
+        ("<script>console.error('no', 3)</script>", "console.error: no 3"),
+        ("<script>null.x</script>", "TypeError"),
+        ("<script>Promise.reject(new Error('late'))</script>", "late"),
+        (POLICY + "<script>1</script>", "Content Security Policy"),
+        ("<img src='http://127.0.0.1:9/x.png' alt=x>", "Failed to load"),
+    ],
+)
+async def test_a_page_that_complains_is_noticed(page, text, complaint):
+    await page.goto(of(text))
+    await page.until("true")
+
+    assert any(complaint in said for said in page.unexpected), page.complaints
+    page.allow(".*")
+    assert [] == page.unexpected
+
+
+async def test_faults_of_access_are_found(page):
+    await page.goto(of("<!doctype html><title>x</title><input><p style='color:#ccc'>pale"))
+
+    found = {fault.partition(":")[0] for fault in await page.faults_of_access()}
+
+    assert {"html-has-lang", "label", "color-contrast"} == found
+
+
+async def test_a_browser_without_network_has_none(page):
+    await page.goto(of(FORM))
+
+    async with page.offline():
+        assert not await page.js("navigator.onLine")
+    assert await page.js("navigator.onLine")
+
+
+def test_a_folder_is_made_once_by_all_who_ask_at_once(tmp_path):
+    made = []
+
+    def make(folder):
+        made.append(folder)
+        time.sleep(0.1)
+        folder.mkdir()
+
+    asking = [
+        threading.Thread(target=npm.kept, args=(tmp_path / "it", make), daemon=True)
+        for _ in range(4)
+    ]
+    for each in asking:
+        each.start()
+    for each in asking:
+        each.join()
+
+    assert 1 == len(made)
+    assert ["it", "it.lock"] == sorted(os.listdir(tmp_path))
+
+
+def test_who_waited_for_a_folder_that_could_not_be_made_does_not_try_again(tmp_path):
+    tries, refusals = [], []
+
+    def make(folder):
+        tries.append(folder)
+        time.sleep(0.2)
+        raise npm.Unavailable("no network")
+
+    def ask():
+        with pytest.raises(npm.Unavailable, match="no network") as refusal:
+            npm.kept(tmp_path / "it", make)
+        refusals.append(refusal)
+
+    asking = [threading.Thread(target=ask, daemon=True) for _ in range(3)]
+    for each in asking:
+        each.start()
+    for each in asking:
+        each.join()
+
+    assert (1, 3) == (len(tries), len(refusals))
+
+
+def test_a_package_that_is_not_what_its_hash_says_is_refused(tmp_path, monkeypatch):
+    monkeypatch.setitem(npm.PINS, "axe-core", (npm.PINS["axe-core"][0], "sha512-nothing"))
+    if isinstance(chromium.look_up(), str):
+        pytest.skip(chromium.look_up())
+
+    with pytest.raises(npm.Unavailable, match="is not what its hash says"):
+        npm.fetch("axe-core", tmp_path / "axe")
+
+
+ALONE = """
+import pathlib, sys
+import pytest
+from tests.web import npm
+
+npm.HOME = pathlib.Path(sys.argv[1])
+sys.exit(pytest.main(["-q", "-p", "no:cacheprovider", sys.argv[2]]))
+"""
+
+
+@pytest.mark.parametrize(("ci", "code"), [("", 0), ("1", 1)])
+def test_without_a_browser_the_run_says_what_to_do_and_is_red_in_ci_only(tmp_path, ci, code):
+    test = f"{__file__}::test_faults_of_access_are_found"
+    nowhere = {"npm_config_registry": "http://127.0.0.1:9", "PATH": str(tmp_path), "CI": ci}
+    inherited = {n: v for n, v in os.environ.items() if not n.startswith(("PYTEST", "PROMPT"))}
+
+    done = subprocess.run(
+        [sys.executable, "-c", ALONE, tmp_path, test],
+        env={**inherited, **nowhere},
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+    assert code == done.returncode, done.stdout
+    assert "1 test of the web pages did not run: no browser: npm-cli.js failed" in done.stdout
+    assert "name a Chromium in PROMPTCORNER_BROWSER" in done.stdout
