@@ -18,6 +18,9 @@ from tests.simulation.planted import FAULTS
 ROOT = Path(__file__).parents[2]
 SEEDS_COUNT = 50
 SEED_SECONDS_MAX = 4  # of CPU time; then the fault has made it go round in circles: red
+# From then on it is told so again and again: what runs may take the first time for a crash of its
+# own, and carry on.
+SECONDS_BETWEEN_ENDINGS = 0.1
 LONG_LIVES = {"deploys": 60, "outage": 60}  # likewise, of which one seed is played
 AT_ONCE = 2
 HEAD = f"| planted | in | red of {SEEDS_COUNT} |\n|---|---|---|\n"
@@ -64,7 +67,7 @@ def reds(seeds, life, *, first):
     signal.signal(signal.SIGPROF, _too_long)
     seconds, count = LONG_LIVES.get(life, SEED_SECONDS_MAX), 0
     for seed in range(seeds):
-        signal.setitimer(signal.ITIMER_PROF, seconds)
+        signal.setitimer(signal.ITIMER_PROF, seconds, SECONDS_BETWEEN_ENDINGS)
         try:
             run(seed, life)
         except Exception:  # noqa: BLE001  # whatever went wrong: this seed sees it

@@ -123,8 +123,8 @@ async def test_a_provider_that_is_overloaded_is_asked_again_after_a_while(autoju
 
         assert "A good title" == stage.title_of(chat)
         first, second, third = stage.oracle.asked_at
-        assert 1 <= second - first <= 1.5
-        assert 2 <= third - second <= 3
+        assert 1 <= round(second - first, 6) <= 1.5  # both bounds are met: chance has its ends
+        assert 2 <= round(third - second, 6) <= 3
 
 
 async def test_after_thirty_seconds_the_chat_keeps_the_title_that_it_has(autojump_clock):
