@@ -32,13 +32,13 @@ async def interrupt(held: HeldChat, deps: TurnDeps) -> Committed:
     attempt = None if preview is None else preview.attempt
     kept: tuple[Body, ...] = ()
     if preview is not None and isinstance(attempt, Attempt):
-        kept = _kept(attempt, chat, ended_at=preview.closed_at)
+        kept = _partial_bodies(attempt, chat, ended_at=preview.closed_at)
         await book_due(attempt, deps)
     kept += await _noted(held, kept, deps)
     return await commit(held, [FinishInterruption(kept, gives_back=True)], deps)
 
 
-def _kept(attempt: Attempt, chat: Chat, *, ended_at: float | None) -> tuple[Body, ...]:
+def _partial_bodies(attempt: Attempt, chat: Chat, *, ended_at: float | None) -> tuple[Body, ...]:
     """Return what a model had said, or the results of the tools that had ended."""
     if attempt.answer is None or attempt.asked_model_at is None:
         return attempt.results

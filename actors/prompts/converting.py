@@ -165,7 +165,7 @@ def file_part(
     part: FilePart, files: StoredFiles, takes: Accepts | None
 ) -> TextPart | FilePart | None:
     """Return the file as a part of a prompt, or None if it is empty."""
-    found = _found(part, files)
+    found = _stored_file(part, files)
     if found is None:
         return TextPart(_missing(part))
     if not found.data:
@@ -178,7 +178,7 @@ def file_part(
     return FilePart(found.media_type, found.name, data=encoded)
 
 
-def _found(part: FilePart, files: StoredFiles) -> StoredFile | None:
+def _stored_file(part: FilePart, files: StoredFiles) -> StoredFile | None:
     if part.file_id is not None:
         return files.get(part.file_id)
     try:

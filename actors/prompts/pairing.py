@@ -71,7 +71,7 @@ class _Repair:
         self._names.update((id, call.name) for id, call in calls.items())
         fresh = self._fresh(calls)
         if turn.assistant is not None:
-            yield _said(turn.assistant, parts, fresh)
+            yield _with_parts(turn.assistant, parts, fresh)
         answers = _first_answers(turn.later)
         if calls:
             made = (
@@ -131,7 +131,7 @@ def _is_local(part: AssistantPart) -> TypeGuard[ToolCallPart]:
     return isinstance(part, ToolCallPart) and not part.provider_executed
 
 
-def _said(
+def _with_parts(
     said: AssistantOutput, parts: tuple[AssistantPart, ...], fresh: Mapping[str, str]
 ) -> AssistantOutput:
     """Return the message with these parts, under ids that were not used before."""

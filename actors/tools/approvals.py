@@ -292,7 +292,7 @@ def sort_calls(
         name = approval_name(tool)
         match consent.to(tool, by_person=(call.id, name) in allowed):
             case Policy.ASK:
-                asks.append(CallToApprove(call.id, name, _shown(call, tool)))
+                asks.append(CallToApprove(call.id, name, _decided_about(call, tool)))
             case Policy.DENY:
                 words = NO_PERSON_TO_ASK if consent.policy is Policy.DENY else DENIED_BY_RULE
                 denied[call.id] = words.format(tool=tool.tool.name)
@@ -302,6 +302,6 @@ def sort_calls(
     return SortedCalls(tuple(call for call in calls if call.id not in asked), denied, tuple(asks))
 
 
-def _shown(call: ToolCallPart, tool: ApprovableTool) -> JsonText:
+def _decided_about(call: ToolCallPart, tool: ApprovableTool) -> JsonText:
     """Return what a person decides about: a call's arguments, or what would be started."""
     return call.args or JsonText("{}") if tool.start is None else tool.start.shown

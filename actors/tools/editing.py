@@ -170,7 +170,7 @@ def _written(
         if partner is None:
             lines.append(_inserted(line, lines, found, old, style))
         else:
-            lines.append(_kept(found[partner], old[partner], line, style))
+            lines.append(_changed_line(found[partner], old[partner], line, style))
     return "".join(map(str, lines[:-1])) + _last(lines, found, old, new, style)
 
 
@@ -198,7 +198,7 @@ def _common(old: Sequence[TextLine], new: Sequence[TextLine]) -> int:
     return count
 
 
-def _kept(found: TextLine, old: TextLine, new: TextLine, style: _Style) -> TextLine:
+def _changed_line(found: TextLine, old: TextLine, new: TextLine, style: _Style) -> TextLine:
     """Return a line in which all that the edit leaves alone stays as the file has it."""
     return TextLine(
         found.lead if old.lead == new.lead else new.lead,

@@ -162,7 +162,7 @@ class AutomaticSummaries:
         if not words:  # a tool has ended the turn, to hear what its user says
             return WAITING if said else FINISHED
         prompt = label_prompt(chat, model, title=shown.title, words=words)
-        return await self._asked(chat.id, model, prompt, label_in, LABEL_SECONDS_MAX) or FINISHED
+        return await self._ask_once(chat.id, model, prompt, label_in, LABEL_SECONDS_MAX) or FINISHED
 
     async def _summarise(self, chat: Chat, model: Model, turns: int) -> None:
         history = await self._histories.history(chat.id)
@@ -170,11 +170,11 @@ class AutomaticSummaries:
         if has_moved(chat, history) or len(told) < TRANSCRIPT_CHARACTERS_MIN:
             return
         prompt = summary_prompt(chat, model, told)
-        summary = await self._asked(chat.id, model, prompt, summary_in, SUMMARY_SECONDS_MAX)
+        summary = await self._ask_once(chat.id, model, prompt, summary_in, SUMMARY_SECONDS_MAX)
         if summary:
             self._summarised_count += await self._store.summarise(chat, summary, turns=turns)
 
-    async def _asked(
+    async def _ask_once(
         self,
         chat: ChatId,
         model: Model,

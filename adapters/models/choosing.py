@@ -216,7 +216,7 @@ def _replacing(
 ) -> ListedModel | Unusable:
     """Return the model that goes on with a history whose own one was deleted."""
     return _at_same_provider(
-        snapshot, own, last, _gone(snapshot, last), allow_user_keys=allow_user_keys
+        snapshot, own, last, _removed_model(snapshot, last), allow_user_keys=allow_user_keys
     )
 
 
@@ -239,7 +239,7 @@ def _at_same_provider(
     return default if is_same or last == REHEARSAL_MODEL else why
 
 
-def _gone(snapshot: CatalogueSnapshot, last: ModelConfigId) -> Unusable:
+def _removed_model(snapshot: CatalogueSnapshot, last: ModelConfigId) -> Unusable:
     provider = snapshot.providers.get(snapshot.known[last]) if last in snapshot.known else None
     if provider is None:
         return Unusable("the provider of this chat's model is not configured any more", "config")

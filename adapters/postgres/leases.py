@@ -57,7 +57,7 @@ class PostgresLeases:
         }
         async with self._pool.connection() as connection:
             found = await connection.execute(SQL["acquire"], wanted)
-        taken = tuple(_taken(rows.AcquiredRow.of(row)) for row in found)
+        taken = tuple(_acquired_chat(rows.AcquiredRow.of(row)) for row in found)
         for stored in taken:
             if isinstance(stored, StoredChat):
                 tell_all(hints_of_chat(stored.chat, holder_is_fresh=True), self._tell)
@@ -69,7 +69,7 @@ class PostgresLeases:
         return tuple(rows.moved_of(rows.HeldRow.of(row)) for row in found)
 
 
-def _taken(row: rows.AcquiredRow) -> StoredChat | UnreadableChat:
+def _acquired_chat(row: rows.AcquiredRow) -> StoredChat | UnreadableChat:
     """Read a chat that was taken. One that cannot be read must not take the others with it: all
     of them are ours now."""
     try:

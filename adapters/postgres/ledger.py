@@ -171,7 +171,7 @@ class PostgresLedger:
             return _repeated(receipt)
         except _Stands:
             assert lost is not None, "only a lost change can turn out to stand"
-            told = self._told([lost], [True], by_holder=by_holder)
+            told = self._tell_hints([lost], [True], by_holder=by_holder)
             committed = _Committed([lost], told, None)
         [applied] = await self._answer(committed)
         return applied
@@ -219,7 +219,7 @@ class PostgresLedger:
         if found is not None:
             for applied in _all_applied(changes, found):
                 self._on_commit(applied)
-        return _Committed(changes, self._told(changes, fresh, by_holder=by_holder), found)
+        return _Committed(changes, self._tell_hints(changes, fresh, by_holder=by_holder), found)
 
     async def _answer(self, committed: "_Committed") -> list[Applied]:
         """Return what changes that stand have done. If the rows that tell it were lost, they are
@@ -241,7 +241,7 @@ class PostgresLedger:
                 ) from fault
         return _all_applied(committed.changes, found, committed.untold)
 
-    def _told(
+    def _tell_hints(
         self, changes: Sequence[Change], fresh: Sequence[bool], *, by_holder: bool
     ) -> tuple[UntoldHint, ...]:
         hints = [

@@ -179,7 +179,7 @@ async def _lived(popen: Popen[bytes]) -> ProgramResult:
     whole group."""
     with _watched(popen) as (pidfd, stream):
         try:
-            said = await _heard(stream)
+            said = await _read_output(stream)
             await trio.lowlevel.wait_readable(pidfd)
         finally:
             _kill(popen)
@@ -205,7 +205,7 @@ def _watched(popen: Popen[bytes]) -> Iterator[tuple[int, trio.lowlevel.FdStream]
         yield pidfd, stream
 
 
-async def _heard(stream: trio.lowlevel.FdStream) -> bytes:
+async def _read_output(stream: trio.lowlevel.FdStream) -> bytes:
     said = bytearray()
     while data := await stream.receive_some(READ_BYTES):
         said += data[: SAID_BYTES_MAX - len(said)]

@@ -122,7 +122,7 @@ class LocalFiles:
                     _want_another(found, file.path, seen)
                     new = _after(file, old)
                 except (PathDenied, OSError) as error:
-                    wrong.append(_said(file.path, error))
+                    wrong.append(_fault_sentence(file.path, error))
                     continue
                 changed.append((found, new))
                 edited.append(EditedFile(file.path, diff(file.path, _text(old), _text(new))))
@@ -156,10 +156,10 @@ def _attempt(path: str, work: Callable[[], Result]) -> Result | WorkspaceRefusal
     try:
         return work()
     except (PathDenied, OSError, ValueError) as error:  # ValueError: a zero byte in a path
-        return WorkspaceRefusal(_said(path, error))
+        return WorkspaceRefusal(_fault_sentence(path, error))
 
 
-def _said(path: str, error: Exception) -> str:
+def _fault_sentence(path: str, error: Exception) -> str:
     if isinstance(error, PathDenied):
         return str(error)
     if isinstance(error, OSError) and error.errno is not None:

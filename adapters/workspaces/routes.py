@@ -130,10 +130,10 @@ class WorkspaceRoutes:
             offset=number(call, "offset", maximum=OFFSET_MAX),
         )
         rows, count = await self._owned.page(_scope_of(call), wanted)
-        return json_response(200, Workspaces([self._shown(row) for row in rows], count))
+        return json_response(200, Workspaces([self._workspace(row) for row in rows], count))
 
     async def get(self, call: Call) -> HttpResponse:
-        return json_response(200, self._shown(await self._one(call)))
+        return json_response(200, self._workspace(await self._one(call)))
 
     async def start(self, call: Call) -> HttpResponse:
         row = await self._one(call)
@@ -177,7 +177,7 @@ class WorkspaceRoutes:
             raise not_found()
         return row
 
-    def _shown(self, row: OwnedWorkspace) -> Workspace:
+    def _workspace(self, row: OwnedWorkspace) -> Workspace:
         path = self._lifecycle.workspaces.home(row.id)
         return workspace_of(row, organization=self._organization, path=path)
 

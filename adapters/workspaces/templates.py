@@ -141,7 +141,7 @@ class Templates:
     def _read(self, name: str) -> Template | FaultyTemplate:
         directory = self._directory / name
         try:
-            said = _said(self._directory / f"{name}.toml")
+            said = _read_file(self._directory / f"{name}.toml")
         except (OSError, ValueError) as error:
             return FaultyTemplate(name, _fault(error))
         has_one = directory.is_dir()
@@ -165,7 +165,7 @@ class Templates:
         )
 
 
-def _said(path: Path) -> _File:
+def _read_file(path: Path) -> _File:
     """Read a template's file; an empty one if there is none. ValueError: what is wrong with it."""
     if not path.exists():
         return _File()

@@ -117,16 +117,16 @@ class Scribe:
         return await self._made(prompt)
 
     async def _made(self, prompt: Prompt) -> str | ProviderFailure:
-        said = await self._asked(prompt)
+        said = await self._ask_once(prompt)
         if isinstance(said, ProviderFailure):
             if said.kind is not FailureKind.CONFIG or said.too_long:
                 return said
         elif found := summary_in(said):
             return found
-        said = await self._asked(plain_prompt(prompt, self._model.settings))
+        said = await self._ask_once(plain_prompt(prompt, self._model.settings))
         return said if isinstance(said, ProviderFailure) else summary_in(said)
 
-    async def _asked(self, prompt: Prompt) -> ModelAnswer | ProviderFailure:
+    async def _ask_once(self, prompt: Prompt) -> ModelAnswer | ProviderFailure:
         """Ask once. Nothing of the answer is shown, and no part of it is kept."""
         await book_due(self.attempt, self._deps)
         asking = Attempt(self._compaction.key)

@@ -39,7 +39,7 @@ class NotImplementedRoutes:
     """Handlers that refuse every request."""
 
     def endpoints(self) -> Sequence[Endpoint]:
-        return (*_not_built(), *_gone())
+        return (*_not_built(), *_removed_endpoints())
 
 
 def _not_built() -> Iterator[Endpoint]:
@@ -49,7 +49,7 @@ def _not_built() -> Iterator[Endpoint]:
             yield _row(method, path, f"Not there yet: {what}", refused)
 
 
-def _gone() -> Iterator[Endpoint]:
+def _removed_endpoints() -> Iterator[Endpoint]:
     refused = HttpError(
         410,
         "This endpoint is gone.",

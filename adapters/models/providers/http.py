@@ -185,12 +185,12 @@ class HttpClient:
         connection = await self._connected(request.origin)
         reusable = False
         try:
-            response = await self._asked(connection, request)
+            response = await self._response_on(connection, request)
             if response is None:
                 await hang_up(connection.stream)
                 self._count(repeated=1)
                 connection = await self._new(request.origin)
-                response = await self._asked(connection, request)
+                response = await self._response_on(connection, request)
                 assert response is not None, "a new connection is asked once"
             yield response
             reusable = response.reusable
@@ -208,7 +208,7 @@ class HttpClient:
         while self._idle:
             await self._drop_oldest()
 
-    async def _asked(
+    async def _response_on(
         self, connection: _Connection, request: ProviderRequest
     ) -> ProviderResponse | None:
         """Send a request; None: the connection was a kept one, and the peer has closed it."""

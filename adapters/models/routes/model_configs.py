@@ -126,7 +126,7 @@ class ModelRoutes:
         )
         _check(new, _provider(snapshot, new))
         await self._configs.add(new)
-        return json_response(201, await self._shown(new.id))
+        return json_response(201, await self._current(new.id))
 
     async def change(self, call: Call) -> HttpResponse:
         id = await self._stored_one(call)
@@ -144,7 +144,7 @@ class ModelRoutes:
 
         if not await self._configs.change(id, revise):
             raise not_found()
-        return json_response(200, await self._shown(id))
+        return json_response(200, await self._current(id))
 
     async def remove(self, call: Call) -> HttpResponse:
         if not await self._configs.remove(await self._stored_one(call)):
@@ -159,7 +159,7 @@ class ModelRoutes:
             raise _elsewhere(found)
         return id
 
-    async def _shown(self, id: ModelConfigId) -> ChatModelConfig:
+    async def _current(self, id: ModelConfigId) -> ChatModelConfig:
         found = (await self._catalogue.snapshot()).models.get(id)
         if found is None:
             raise not_found()

@@ -125,12 +125,12 @@ class ProviderRoutes:
         name = asked.name or ""
         other = (await self._catalogue.snapshot()).named(name)
         if other is not None and other.source is not ModelSource.DATABASE:
-            raise _taken(name)
+            raise _name_in_use(name)
         provider = self._new(asked)
         keys = [self._sealed(provider.id, key) for key in asked.api_keys or ()]
         if isinstance(await self._providers.add(provider, keys), NameTaken):
-            raise _taken(name)
-        return json_response(201, await self._shown(provider.id))
+            raise _name_in_use(name)
+        return json_response(201, await self._current(provider.id))
 
     async def change(self, call: Call) -> HttpResponse:
         asked = call.read(UpdateAIProviderRequest)
@@ -142,7 +142,7 @@ class ProviderRoutes:
 
         if isinstance(await self._providers.change(provider.id, revise), NoSuchProvider):
             raise not_found()
-        return json_response(200, await self._shown(provider.id))
+        return json_response(200, await self._current(provider.id))
 
     async def remove(self, call: Call) -> HttpResponse:
         provider = _stored_one(await self._named(call))
@@ -168,7 +168,7 @@ class ProviderRoutes:
             raise not_found()
         return found
 
-    async def _shown(self, id: UUID) -> AIProvider:
+    async def _current(self, id: UUID) -> AIProvider:
         """Return a provider as it is stored now; 404 if it was removed meanwhile."""
         found = (await self._catalogue.snapshot()).providers.get(id)
         if found is None:
@@ -259,7 +259,7 @@ def _stored_one(provider: ListedProvider) -> ListedProvider:
     return provider
 
 
-def _taken(name: str) -> HttpError:
+def _name_in_use(name: str) -> HttpError:
     validation = Validation("name", "is taken by another provider")
     return HttpError(
         409, f"An AI provider named {name!r} exists already.", validations=(validation,)

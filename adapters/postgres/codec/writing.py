@@ -30,7 +30,7 @@ from adapters.postgres.queries import SQL
 _encode = msgspec.json.Encoder().encode
 
 
-class _Said(msgspec.Struct):
+class _MessageRow(msgspec.Struct):
     role: str
     content: msgspec.Raw
     visibility: str
@@ -50,7 +50,7 @@ class _Said(msgspec.Struct):
     cost_source: str | None
 
 
-class _Queued(msgspec.Struct):
+class _QueuedRow(msgspec.Struct):
     id: int
     position: int
     steers: bool
@@ -60,7 +60,7 @@ class _Queued(msgspec.Struct):
     reasoning_effort: str | None
 
 
-class _Decided(msgspec.Struct):
+class _DecisionRow(msgspec.Struct):
     root_id: UUID
     tool_call_id: str
     tool: str
@@ -69,7 +69,7 @@ class _Decided(msgspec.Struct):
     words: str
 
 
-class _Law(msgspec.Struct, kw_only=True):
+class _ChatColumns(msgspec.Struct, kw_only=True):
     """The columns that the law writes, and what it adds."""
 
     id: UUID
@@ -91,25 +91,25 @@ class _Law(msgspec.Struct, kw_only=True):
     pin_order: int
     last_model_config_id: UUID | None
     last_reasoning_effort: str | None
-    said: list[_Said]
+    said: list[_MessageRow]
     links: list[UUID]
 
 
-class _Changed(_Law, kw_only=True, omit_defaults=True):
+class _ChangedChat(_ChatColumns, kw_only=True, omit_defaults=True):
     held: int
     by_holder: bool
     touched: bool
     plan_mode: str | None = None  # None: as they are
     mcp_server_ids: tuple[UUID, ...] | None = None
     approvals: msgspec.Raw | None = None  # likewise
-    decided: list[_Decided] = []
+    decided: list[_DecisionRow] = []
     unsaid: list[int] = []
-    queued: list[_Queued] = []
-    requeued: list[_Queued] = []
+    queued: list[_QueuedRow] = []
+    requeued: list[_QueuedRow] = []
     unqueued: list[int] = []
 
 
-class _Created(_Law, kw_only=True):
+class _CreatedChat(_ChatColumns, kw_only=True):
     owner_id: UUID
     parent_id: UUID | None
     root_id: UUID | None
@@ -152,7 +152,7 @@ class Write:
 def write(change: Change, *, held: int, by_holder: bool) -> Write:
     """Encode a change. `held` is the snapshot that the stored chat must be at for it to be written,
     `by_holder` whether the process that holds the chat writes it."""
-    changed = _Changed(
+    changed = _ChangedChat(
         held=held, by_holder=by_holder, touched=change.touched, **_law_columns(change)
     )
     before, after = change.before.chat, change.chat
@@ -185,7 +185,7 @@ def write_together(writes: Sequence[Write]) -> Statement:
 def insert_chat(new: NewChat, change: Change) -> Statement:
     """Return the statement that inserts a chat, with the messages that it is created with."""
     assert not change.queue, "a chat is born without a queue"
-    created = _Created(
+    created = _CreatedChat(
         owner_id=new.owner_id,
         parent_id=new.parent_id,
         root_id=new.root_id,
@@ -226,14 +226,14 @@ def _law_columns(change: Change) -> dict[str, Any]:
         "pin_order": chat.pin_order,
         "last_model_config_id": chat.last_model_config_id,
         "last_reasoning_effort": chat.last_reasoning_effort,
-        "said": [_said(body) for body in change.added],
+        "said": [_message_row(body) for body in change.added],
         "links": sorted(change.links),
     }
 
 
-def _said(body: Body) -> _Said:
+def _message_row(body: Body) -> _MessageRow:
     usage = body.usage
-    return _Said(
+    return _MessageRow(
         body.role.value,
         msgspec.Raw(to_json(body.parts)),
         body.visibility.value,
@@ -255,9 +255,9 @@ def _said(body: Body) -> _Said:
     )
 
 
-def _queued(row: QueuedMessage) -> _Queued:
+def _queued(row: QueuedMessage) -> _QueuedRow:
     message = row.message
-    return _Queued(
+    return _QueuedRow(
         row.id,
         row.position,
         row.steers,
@@ -268,8 +268,8 @@ def _queued(row: QueuedMessage) -> _Queued:
     )
 
 
-def _decided(one: ApprovalDecision, root: ChatId) -> _Decided:
-    return _Decided(
+def _decided(one: ApprovalDecision, root: ChatId) -> _DecisionRow:
+    return _DecisionRow(
         root,
         storable_id(one.tool_call_id),
         storable_text(one.tool),

@@ -42,7 +42,7 @@ def from_output(output: str, *, data: Path, log: Path) -> CannotStart:
             "enlarge /dev/shm (docker: --shm-size=128m)",
         )
     return CannotStart(
-        SUBJECT, f"it does not start ({_said(output)})", f"read {log}, {OTHER_SERVER}"
+        SUBJECT, f"it does not start ({_last_complaint(output)})", f"read {log}, {OTHER_SERVER}"
     )
 
 
@@ -143,7 +143,7 @@ def too_slow(what: str, *, seconds: float, log: Path) -> CannotStart:
     return CannotStart(SUBJECT, f"{what} for {seconds:g} s", f"read {log} and try again")
 
 
-def _said(output: str) -> str:
+def _last_complaint(output: str) -> str:
     """Return the last complaint in the output of a PostgreSQL program."""
     lines = [line.strip() for line in output.splitlines() if line.strip()]
     complaints = [line for line in lines if "FATAL:" in line or "error:" in line]

@@ -85,7 +85,7 @@ class Approvals:
                 [
                     one
                     for member in await self._consents.waiting_chats(root)
-                    for one in _shown(member)
+                    for one in _approvals_of(member)
                 ],
                 [ChatApprovalGrant(g.tool, g.by, g.at) for g in await self._consents.grants(root)],
                 [_decision(decision) for decision in await self._consents.decisions(root)],
@@ -139,7 +139,7 @@ class Approvals:
         is_his = first.by == call.user.username
         is_again = is_his and asked.decision == first.verdict.value == Verdict.ALLOW_ALWAYS.value
         if not (is_again and first.tool in await self._consents.of(chat.root_id, chat.id)):
-            raise HttpError(409, "already decided", detail=_told(first))
+            raise HttpError(409, "already decided", detail=_decided_sentence(first))
         await self._allow_the_same(chat, first.tool, call)
         return json_response(200, _decision(first))
 
@@ -189,7 +189,7 @@ def _is_not_asked(answer: Refusal) -> bool:
     )
 
 
-def _told(decision: Decision) -> str:
+def _decided_sentence(decision: Decision) -> str:
     at = f"{decision.at:%Y-%m-%d %H:%M:%S} UTC"
     if decision.by is None:
         return f"no person decided in time: it was denied at {at}"
@@ -213,7 +213,7 @@ def _words(asked: DecideApprovalRequest) -> str:
     return words
 
 
-def _shown(member: WaitingChat) -> Sequence[ChatApproval]:
+def _approvals_of(member: WaitingChat) -> Sequence[ChatApproval]:
     return [approval_of(member.chat, member.title, approval) for approval in member.approvals]
 
 

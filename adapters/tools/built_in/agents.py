@@ -188,7 +188,7 @@ class AgentTools:
             raise ToolCallError(_stranger(stranger))
         working = [not rules.has_settled(child.status) for child in found]
         timed_out = all(working) if asked.wants_any else any(working)
-        documents = [_told(child, timed_out=timed_out) for child in found]
+        documents = [_child_result(child, timed_out=timed_out) for child in found]
         if asked.chat_id is not None and len(documents) == 1:
             return documents[0]
         return {"agents": documents, "timed_out": timed_out}
@@ -313,7 +313,7 @@ def _stops(done: Applied | Refusal) -> bool:
     return isinstance(done, Applied) and done.chat.status is Status.INTERRUPTING
 
 
-def _told(child: FamilyMember, *, timed_out: bool) -> ResultDocument:
+def _child_result(child: FamilyMember, *, timed_out: bool) -> ResultDocument:
     if rules.has_settled(child.status):
         return rules.report_document(child)
     return rules.child_document(child) | ({"timed_out": True} if timed_out else {})

@@ -171,7 +171,7 @@ class LifecycleTools:
             "template": {
                 "id": template.name,
                 "name": template.name,
-                **_said(template),
+                **_description(template),
                 **({"readme": template.readme} if template.readme else {}),
                 **({"setup": template.setup} if template.setup else {}),
                 "limits": {
@@ -245,7 +245,7 @@ def _row(template: Template, candidate: TemplateCandidate) -> ResultDocument:
     return {
         "id": template.name,
         "name": template.name,
-        **_said(template, description_characters=DESCRIPTION_CHARACTERS_MAX),
+        **_description(template, description_characters=DESCRIPTION_CHARACTERS_MAX),
         **({"readme_excerpt": readme} if readme else {}),
         **({"active_developers": uses.developers} if uses.developers else {}),
         **({"your_workspace_count": uses.own} if uses.own else {}),
@@ -253,7 +253,9 @@ def _row(template: Template, candidate: TemplateCandidate) -> ResultDocument:
     }
 
 
-def _said(template: Template, *, description_characters: int | None = None) -> ResultDocument:
+def _description(
+    template: Template, *, description_characters: int | None = None
+) -> ResultDocument:
     described = template.description[:description_characters]
     return {
         **({"display_name": template.display_name} if template.display_name else {}),

@@ -77,7 +77,7 @@ class PlanningTools:
 
     async def run(self, calling: ToolInvocation, name: str) -> ToolOutput:
         args = calling.call.args or "{}"
-        return _asked(args) if name == ASK else await self._proposed(calling, args)
+        return _ask_user(args) if name == ASK else await self._proposed(calling, args)
 
     async def _proposed(self, calling: ToolInvocation, args: str) -> ToolOutput:
         chat = calling.chat
@@ -95,7 +95,7 @@ class PlanningTools:
         text, fault = read_plan(content)
         if fault:
             return error_output(fault)
-        return await self._kept(calling, path, text)
+        return await self._keep_plan(calling, path, text)
 
     async def _read(self, chat: Chat, args: str, place: str) -> bytes | UnreadableFile:
         asked = read_arguments(ProposeFile, args)
@@ -109,7 +109,7 @@ class PlanningTools:
             else await self.plans.read(chat, path, bytes_max=PLAN_BYTES_MAX)
         )
 
-    async def _kept(self, calling: ToolInvocation, path: str, text: str) -> ToolOutput:
+    async def _keep_plan(self, calling: ToolInvocation, path: str, text: str) -> ToolOutput:
         chat, name = calling.chat, plan_name(calling.chat)
         # The same for the same call: after a crash the call is made again, and finds its file.
         called = f"{PROPOSE}/{chat.history_version}/{calling.call.id}"
@@ -132,7 +132,7 @@ class PlanningTools:
         )
 
 
-def _asked(args: str) -> ToolOutput:
+def _ask_user(args: str) -> ToolOutput:
     asked = read_arguments(AskUserQuestion, args)
     fault = asked if isinstance(asked, str) else next(_blanks(asked), None)
     if isinstance(asked, str) or fault:

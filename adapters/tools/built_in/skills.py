@@ -68,7 +68,7 @@ class SkillTools:
         if isinstance(text, UnreadableFile):
             return error_output(text.why)
         where = {"dir": text.directory} if entry.source is SkillSource.WORKSPACE else {}
-        return _said({"name": name, **where, "body": text.body, "files": text.files})
+        return _json_output({"name": name, **where, "body": text.body, "files": text.files})
 
     async def _file(self, chat: Chat, entry: ListedSkill, path: str) -> ToolOutput:
         if fault := skill_path_fault(path):
@@ -76,10 +76,10 @@ class SkillTools:
         content = await self.index.file(chat, entry, path)
         if isinstance(content, UnreadableFile):
             return error_output(content.why)
-        return _said({"content": content[:FILE_BYTES_MAX].decode("utf-8", "replace")})
+        return _json_output({"content": content[:FILE_BYTES_MAX].decode("utf-8", "replace")})
 
 
-def _said(document: dict[str, Any]) -> ToolOutput:
+def _json_output(document: dict[str, Any]) -> ToolOutput:
     return ToolOutput(JsonText(json.dumps(document, ensure_ascii=False)))
 
 

@@ -140,7 +140,7 @@ class Peers:
 
             async def ask(path: str) -> None:
                 with trio.move_on_after(seconds + ANSWER_SECONDS):
-                    told = await self._told(path, asked)
+                    told = await self._ask_process(path, asked)
                     if told is not None:
                         answers.append(told)
                         if enough(told):
@@ -152,7 +152,7 @@ class Peers:
                     nursery.start_soon(ask, str(self._directory / name))
         return answers
 
-    async def _told(self, path: str, asked: PeerQuestion) -> PeerAnswer | None:
+    async def _ask_process(self, path: str, asked: PeerQuestion) -> PeerAnswer | None:
         """Ask the process behind a socket. None: there is none, or it does not answer."""
         with suppress(OSError, DiskSilent, trio.BrokenResourceError, msgspec.MsgspecError):
             connected = await self._disk.write(partial(_connected, path))
@@ -191,7 +191,7 @@ class Peers:
                 await self._serve(listener)
         finally:
             with trio.move_on_after(LEAVE_SECONDS, shield=True), suppress(DiskSilent, OSError):
-                await self._disk.write(partial(_gone, beside, path))
+                await self._disk.write(partial(_remove, beside, path))
 
     async def _serve(self, listener: trio.socket.SocketType) -> NoReturn:
         async with trio.open_nursery() as nursery:
@@ -295,7 +295,7 @@ def _listening(beside: Path, path: Path) -> socket:
     return made
 
 
-def _gone(*paths: Path) -> None:
+def _remove(*paths: Path) -> None:
     for path in paths:
         path.unlink(missing_ok=True)
 

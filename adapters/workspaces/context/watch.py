@@ -243,11 +243,11 @@ class WorkspaceWatch:
                     case NoticesLost():
                         self._want(*self._watched)
                     case Notice(place, name, is_last):
-                        self._heard(place, name)
+                        self._note_change(place, name)
                         if is_last:
                             self._forget(place)
 
-    def _heard(self, place: int, name: str) -> None:
+    def _note_change(self, place: int, name: str) -> None:
         workspace, names = self._places.get(place, (None, None))
         if workspace is not None and (names is None or not name or name in names):
             self._want(workspace)

@@ -30,7 +30,7 @@ for path in sorted(ADAPTERS.rglob("*.py")):
 # Of a new chat, and of a change of one.
 CHANGE_FIELDS = [
     [field.name for field in msgspec.structs.fields(record) if field.name != "held"]
-    for record in (writing._Created, writing._Changed)
+    for record in (writing._CreatedChat, writing._ChangedChat)
 ]
 
 

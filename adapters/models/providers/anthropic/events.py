@@ -96,7 +96,7 @@ class MessageDecoder:
             elif isinstance(event, str):
                 self._skip(event)
             else:
-                deltas += self._heard(event)
+                deltas += self._milestone(event)
                 if isinstance(event, wire.MessageStop):
                     break
         return deltas
@@ -121,7 +121,7 @@ class MessageDecoder:
     def _skip(self, kind: str) -> None:
         self._skipped.add(kind)
 
-    def _heard(self, event: wire.Milestone) -> Iterable[Delta]:
+    def _milestone(self, event: wire.Milestone) -> Iterable[Delta]:
         match event:
             case wire.BlockStart():
                 return self._start(event.index, event.content_block)

@@ -123,7 +123,7 @@ class GeminiDecoder:
         for raw in parts or ():
             yield from self._part(_part(raw), raw)
         if candidate.grounding_metadata is not None:
-            yield from self._found(candidate.grounding_metadata)
+            yield from self._add_sources(candidate.grounding_metadata)
         if (reason := candidate.finish_reason) is None:
             return
         if reason in _LOST:
@@ -139,7 +139,7 @@ class GeminiDecoder:
         signature = part.thought_signature or None
         metadata = _noted(thought_signature=signature) if signature else None
         if part.text is not UNSET:
-            yield from self._said(part.text, metadata, thinking=part.thought is True)
+            yield from self._add_text(part.text, metadata, thinking=part.thought is True)
         elif part.function_call is not UNSET:
             yield from self._end_block(None)
             self._called = True
@@ -157,7 +157,7 @@ class GeminiDecoder:
             kinds = msgspec.json.decode(raw, type=dict[str, Any])
             self._skipped.add(f"part {next(iter(kinds), '')}")
 
-    def _said(self, text: str, metadata: JsonText | None, *, thinking: bool) -> Iterator[Delta]:
+    def _add_text(self, text: str, metadata: JsonText | None, *, thinking: bool) -> Iterator[Delta]:
         if not text and not (metadata and not thinking):
             return
         if self._open is None or (text and self._thinking is not thinking):
@@ -196,7 +196,7 @@ class GeminiDecoder:
         result = JsonText(bytes(tool.response).decode())
         return ProviderToolResult(tool.id, _tool_name(tool), result, metadata=_noted(part=raw))
 
-    def _found(self, grounding: wire.Grounding) -> Iterator[Delta]:
+    def _add_sources(self, grounding: wire.Grounding) -> Iterator[Delta]:
         for chunk in grounding.grounding_chunks or ():
             if chunk.web is not None and chunk.web.uri not in self._sources:
                 self._sources.add(chunk.web.uri)

@@ -141,7 +141,7 @@ class _Reading:
     def _choice(self, choice: wire.Choice) -> Iterator[Delta]:
         news = choice.delta or choice.message
         if news is not None:
-            yield from self._said(news)
+            yield from self._delta(news)
         if choice.content_filter_results:
             self._filtered = self._filtered or _filtered_by(choice.content_filter_results)
         if choice.finish_reason == "error":
@@ -151,7 +151,7 @@ class _Reading:
             yield from self._end_block()
             yield from self._calls.end()
 
-    def _said(self, news: wire.Delta) -> Iterator[Delta]:
+    def _delta(self, news: wire.Delta) -> Iterator[Delta]:
         yield from self._thought(news)
         if news.content:
             yield from self._content(news)

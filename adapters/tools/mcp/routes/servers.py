@@ -82,10 +82,10 @@ class ServerRoutes:
         servers = (await self._mcp.registry.servers()).values()
         seen = [server for server in servers if _may_see(call.user, server)]
         seen.sort(key=lambda server: (server.config.display_name, server.config.slug))
-        return json_response(200, [await self._shown(server, call.user) for server in seen])
+        return json_response(200, [await self._document(server, call.user) for server in seen])
 
     async def show(self, call: Call) -> HttpResponse:
-        return json_response(200, await self._shown(await self.visible(call), call.user))
+        return json_response(200, await self._document(await self.visible(call), call.user))
 
     async def add(self, call: Call) -> HttpResponse:
         self._check_place(call)
@@ -102,11 +102,11 @@ class ServerRoutes:
             group=self._organization,
         ):
             if await self._mcp.store.is_taken(config.slug, id):
-                raise _taken(config.slug)
+                raise _slug_in_use(config.slug)
             raise HttpError(
                 409, f"There are {SERVERS_MAX} MCP servers already, which is the limit."
             )
-        return json_response(201, await self._shown(await self._now(id), call.user))
+        return json_response(201, await self._document(await self._now(id), call.user))
 
     async def change(self, call: Call) -> HttpResponse:
         server = await self.visible(call)
@@ -121,12 +121,12 @@ class ServerRoutes:
             forget_tokens=is_different_server(server.config, config),
         ):
             if await self._mcp.store.is_taken(config.slug, server.id):
-                raise _taken(config.slug)
+                raise _slug_in_use(config.slug)
             raise HttpError(
                 409, "Another user has changed it meanwhile.", detail="look at it again"
             )
         self._mcp.calls.faults.pop(server.id, None)
-        return json_response(200, await self._shown(await self._now(server.id), call.user))
+        return json_response(200, await self._document(await self._now(server.id), call.user))
 
     async def remove(self, call: Call) -> HttpResponse:
         server = await self.visible(call)
@@ -157,7 +157,7 @@ class ServerRoutes:
             raise not_found()
         return found
 
-    async def _shown(self, server: McpServer, caller: Caller) -> MCPServerConfig:
+    async def _document(self, server: McpServer, caller: Caller) -> MCPServerConfig:
         return server_document(
             server,
             organization=self._organization,
@@ -216,7 +216,7 @@ def _may_see(caller: Caller, server: McpServer) -> bool:
     return caller.is_admin or server.is_for(caller.id)
 
 
-def _taken(slug: str) -> HttpError:
+def _slug_in_use(slug: str) -> HttpError:
     validation = Validation("slug", "is taken by another server")
     return HttpError(
         409, f"An MCP server called {slug!r} exists already.", validations=(validation,)

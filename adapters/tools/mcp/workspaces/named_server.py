@@ -213,7 +213,7 @@ def start_of(workspace: UUID, named: NamedEntry) -> ServerStart:
     """Return what a person is asked about, with the digest that their consent is bound to."""
     content = json.dumps([str(workspace), _content(named)])
     digest = sha256(content.encode()).hexdigest()[:DIGEST_CHARACTERS]
-    shown = JsonText(json.dumps(_shown(named), ensure_ascii=False))
+    shown = JsonText(json.dumps(_visible_target(named), ensure_ascii=False))
     return ServerStart(_STRANGE.sub("_", named.name), digest, shown)
 
 
@@ -261,7 +261,7 @@ def _content(named: NamedEntry) -> list[Any]:
             assert_never(named.target)
 
 
-def _shown(named: NamedEntry) -> dict[str, Any]:
+def _visible_target(named: NamedEntry) -> dict[str, Any]:
     """Return what would be run or asked, as a person sees it. Values of variables and headers may
     be secret, and so may those of a query: their names are shown, and the values of those that
     decide which code is run."""
