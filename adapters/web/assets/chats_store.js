@@ -1,0 +1,203 @@
+// The list of chats that the page shows, and what can be done to a chat from it.
+//
+//   chats.list            signal of the ChatList of state/chats.js, for the filter that is shown
+//   chats.needs           signal: how many chats need this user
+//   chats.show(filter)    {q, labels}: reads the first page of it; what was read before shows at once
+//   chats.more()          the next page
+//   chats.again()         the first page anew
+//   chats.find(id)        a root or child of any list read so far, or undefined
+//   chats.pin(id), .unpin(id), .move(id, position)       position among the pinned, from 1
+//   chats.rename(id, title), .propose(id) → a title, .label(id, labels)
+//   chats.archive(ids), .unarchive(ids)
+//
+// What is asked for shows at once, and is put back if the daemon refuses; the promise then throws
+// the ApiError. News comes by wire/watch.js.
+
+import { batch, computed, signal } from "./ui.js";
+import { chatIn, newList, withChange, withNews, withPage, without } from "./state/chats.js";
+import { api } from "./wire/api.js";
+import { hearWatch } from "./wire/watch.js";
+
+/** @typedef {import("./state/chats.js").ChatList} ChatList */
+
+const PAGE = 50; // chats
+const LISTS_MAX = 12; // of other filters that are kept; the oldest is forgotten
+const AGAIN_MS = 1500; // a list of which news cannot be placed is read anew, at most so often
+
+/** @type {Map<string, import("./vendor/preact.js").Signal<ChatList>>} */
+const lists = new Map();
+const plain = listOf({ q: "", labels: [] });
+const shown = signal(plain);
+
+/** @param {import("./state/chats.js").Filter} filter */
+function listOf(filter) {
+  const name = JSON.stringify([filter.q.trim(), filter.labels]);
+  const found = lists.get(name) ?? signal(newList(filter));
+  lists.delete(name);
+  lists.set(name, found);
+  if (lists.size > LISTS_MAX) forgetOldest();
+  return found;
+}
+
+function forgetOldest() {
+  const oldest = [...lists].find(([, list]) => list !== plain && list !== shown.peek());
+  if (oldest) lists.delete(oldest[0]);
+}
+
+/** @param {(list: ChatList) => ChatList} change */
+function changeAll(change) {
+  batch(() => {
+    for (const list of lists.values()) list.value = change(list.peek());
+  });
+}
+
+/** @param {typeof plain} list */
+async function readFirst(list) {
+  const { filter } = list.peek();
+  try {
+    const page = await api.get("chats", { q: filter.q.trim() || null, label: filter.labels, limit: PAGE });
+    list.value = withPage(list.peek(), page, { limit: PAGE });
+  } catch (error) {
+    const before = list.peek();
+    list.value = { ...before, state: before.roots.length ? before.state : "failed", error };
+  }
+}
+
+/** @type {any} */
+let againTimer;
+
+function readStale() {
+  clearTimeout(againTimer);
+  againTimer = setTimeout(() => {
+    const list = shown.peek();
+    if (list.peek().stale) readFirst(list);
+  }, AGAIN_MS);
+}
+
+/** @param {any} event */
+function hear(event) {
+  if (event.kind === "again") {
+    readFirst(plain);
+    if (shown.peek() !== plain) readFirst(shown.peek());
+    return;
+  }
+  changeAll((list) => withNews(list, event));
+  if (shown.peek().peek().stale) readStale();
+}
+
+/**
+ * Show a change at once, ask the daemon for it, and put it back if it refuses.
+ * @param {string} id
+ * @param {Partial<import("./state/chats.js").Chat>} changes
+ * @param {Record<string, unknown>} [asked] where it is called otherwise than in the chat
+ */
+async function patch(id, changes, asked = changes) {
+  const before = chats.find(id);
+  changeAll((list) => withChange(list, id, changes));
+  try {
+    await api.patch(`chats/${id}`, asked);
+  } catch (error) {
+    const back = before && Object.fromEntries(Object.keys(changes).map((name) => [name, Reflect.get(before, name)]));
+    if (back) changeAll((list) => withChange(list, id, back));
+    throw error;
+  }
+}
+
+/** @param {readonly string[]} ids @param {boolean} archived */
+async function patchArchived(ids, archived) {
+  const before = new Map([...lists.values()].map((list) => [list, list.peek()]));
+  changeAll((list) => (/archived/.test(list.filter.q) === archived ? list : without(list, ids)));
+  const answers = await Promise.allSettled(ids.map((id) => api.patch(`chats/${id}`, { archived })));
+  const refused = answers.find((answer) => answer.status === "rejected");
+  if (refused) for (const [list, was] of before) list.value = was;
+  await Promise.all([...new Set([plain, shown.peek()])].map(readFirst));
+  if (refused) throw refused.reason;
+}
+
+export const chats = {
+  list: computed(() => shown.value.value),
+  needs: computed(() => plain.value.roots.filter(needsMe).length),
+
+  /** Begin to hear news, and read the first page. */
+  begin() {
+    readFirst(plain);
+    hearWatch(hear);
+  },
+
+  /** @param {import("./state/chats.js").Filter} filter */
+  async show(filter) {
+    const list = listOf(filter);
+    shown.value = list;
+    await readFirst(list);
+  },
+
+  async more() {
+    const list = shown.peek();
+    const { filter, roots, more } = list.peek();
+    const last = roots[roots.length - 1];
+    if (!last || more === "no" || more === "loading") return;
+    list.value = { ...list.peek(), more: "loading" };
+    try {
+      const query = { q: filter.q.trim() || null, label: filter.labels, limit: PAGE, after_id: last.id };
+      list.value = withPage(list.peek(), await api.get("chats", query), { limit: PAGE, next: true });
+    } catch (error) {
+      list.value = { ...list.peek(), more: "failed", error };
+    }
+  },
+
+  again: () => readFirst(shown.peek()),
+
+  /** @param {string} id */
+  find(id) {
+    for (const list of lists.values()) {
+      const found = chatIn(list.peek(), id);
+      if (found) return found;
+    }
+    return undefined;
+  },
+
+  /** @param {string} id */
+  pin: (id) => patch(id, { pin_order: plain.peek().roots.filter((chat) => chat.pin_order).length + 1 }),
+  /** @param {string} id */
+  unpin: (id) => patch(id, { pin_order: 0 }),
+
+  /** @param {string} id @param {number} position among the pinned, from 1 */
+  async move(id, position) {
+    const ids = plain.peek().roots.filter((chat) => chat.pin_order && chat.id !== id).map((chat) => chat.id);
+    ids.splice(position - 1, 0, id);
+    const before = plain.peek();
+    batch(() => ids.forEach((one, at) => changeAll((list) => withChange(list, one, { pin_order: at + 1 }))));
+    try {
+      await api.patch(`chats/${id}`, { pin_order: position });
+    } catch (error) {
+      plain.value = before;
+      throw error;
+    }
+  },
+
+  /** @param {string} id @param {string} title */
+  rename: (id, title) => patch(id, { title }),
+  /** @param {string} id @param {Record<string, string>} labels */
+  label: (id, labels) => patch(id, { labels }),
+  /** @param {string} id @returns {Promise<string>} */
+  propose: async (id) => (await api.post(`chats/${id}/title/propose`)).title,
+  /** @param {readonly string[]} ids */
+  archive: (ids) => patchArchived(ids, true),
+  /** @param {readonly string[]} ids */
+  unarchive: (ids) => patchArchived(ids, false),
+
+  /** A chat has just been made here. @param {import("./state/chats.js").Chat} chat */
+  made: (chat) => changeAll((list) => withNews(list, { kind: "created", chat })),
+  /** A chat is looked at here: it is read. @param {string} id */
+  seen: (id) => changeAll((list) => withChange(list, id, { has_unread: false })),
+};
+
+/** @param {import("./state/chats.js").Chat} chat @returns {boolean} */
+function needsMe(chat) {
+  return (
+    !!chat.approvals?.length ||
+    chat.status === "requires_action" ||
+    chat.status === "error" ||
+    chat.children.some(needsMe)
+  );
+}

@@ -1,0 +1,59 @@
+// What a person can do to a chat beside writing to it.
+
+import { signal } from "../ui.js";
+import { api } from "../wire/api.js";
+
+/** @typedef {import("../state/chat.js").Approval} Approval */
+
+/** @param {import("../conversation.js").Core} core */
+export function actionsOf(core) {
+  const path = `chats/${core.id}`;
+  const deciding = signal(/** @type {ReadonlySet<string>} */ (new Set()));
+  const takeChat = (/** @type {any} */ chat) => {
+    if (chat) core.takeNow({ type: "chat", chat });
+    return chat;
+  };
+  const refresh = async () => takeChat(await api.get(path));
+  return {
+    deciding,
+    refresh,
+    interrupt: async () => takeChat(await api.post(`${path}/interrupt`)),
+    compact: async () => takeChat(await api.post(`${path}/compact`)),
+    takeContext: async () => takeChat(await api.put(`${path}/context`)),
+    prompts: async () => (await api.get(`${path}/prompts`)).prompts,
+
+    /** @param {{model?: string}} [how] the turn that failed once more, or its pause is over now */
+    retry: async ({ model } = {}) => api.post(`${path}/retry`, { model_config_id: model }),
+
+    /** @param {Record<string, unknown>} changes */
+    async patch(changes) {
+      await api.patch(path, changes);
+      return refresh();
+    },
+
+    /**
+     * @param {Approval} approval
+     * @param {"allow_once" | "allow_always" | "deny"} decision
+     * @param {string} [words] for the model, with a denial
+     */
+    async decide(approval, decision, words) {
+      const { chat_id, tool_call_id, requested_at } = approval;
+      deciding.value = new Set([...deciding.value, tool_call_id]);
+      try {
+        const body = { decision, words: words || undefined, chat_id, requested_at };
+        await api.post(`${path}/approvals/${encodeURIComponent(tool_call_id)}`, body);
+      } finally {
+        deciding.value = new Set([...deciding.value].filter((id) => id !== tool_call_id));
+      }
+    },
+
+    /** @param {string} tool */
+    askAgain: (tool) => api.del(`${path}/approvals/always/${encodeURIComponent(tool)}`),
+
+    /** @param {{tool_call_id: string, output: unknown, is_error?: boolean}[]} results of all calls */
+    answer: (results) =>
+      api.post(`${path}/tool-results`, {
+        results: results.map((one) => ({ is_error: false, ...one })),
+      }),
+  };
+}

@@ -1,0 +1,100 @@
+// The messages that wait in a chat's queue, as a person has just left them.
+//
+//   queue.rows            signal: the rows there are, in the wanted order; `busy_behavior` "steer"
+//   queue.order(ids)      puts the whole queue into this order; a 409 shows the order there is
+//   queue.change(id, {text, files, refs, model, effort})
+//   queue.promote(id)     it comes next
+//   queue.remove(id)
+//   queue.hold(id)        hides a row, as long as its removal can be undone
+//   queue.release(id)     shows it again
+//
+// What is asked for shows at once; the truth is `queue_update`, and what it says comes last.
+
+import { computed, effect, signal } from "../ui.js";
+import { ApiError, api } from "../wire/api.js";
+import { bodyOf } from "./sending.js";
+
+/** @typedef {import("../state/chat.js").Queued} Queued */
+
+/** @param {import("../conversation.js").Core} core */
+export function queueOf(core) {
+  const held = signal(/** @type {ReadonlySet<number>} */ (new Set()));
+  const wanted = signal(/** @type {readonly number[] | null} */ (null));
+  const path = `chats/${core.id}/queue`;
+  let told = core.state.peek().queue;
+  core.closers.push(
+    effect(() => {
+      const { queue } = core.state.value;
+      if (queue === told) return;
+      told = queue;
+      wanted.value = null; // the truth has come
+    }),
+  );
+  const hold = (/** @type {number} */ id) => void (held.value = new Set([...held.value, id]));
+  const release = (/** @type {number} */ id) =>
+    void (held.value = new Set([...held.value].filter((one) => one !== id)));
+
+  return {
+    rows: computed(() => {
+      const rows = core.state.value.queue.filter((row) => !held.value.has(row.id));
+      return wanted.value ? inOrder(rows, wanted.value) : rows;
+    }),
+    hold,
+    release,
+
+    /** @param {readonly number[]} ids */
+    async order(ids) {
+      const hidden = core.latest().queue.map((row) => row.id).filter((id) => !ids.includes(id));
+      wanted.value = ids;
+      try {
+        const answer = await api.put(`${path}/order`, { order: [...ids, ...hidden] });
+        core.takeNow({ type: "queue_update", ...answer });
+      } catch (error) {
+        wanted.value = null;
+        if (error instanceof ApiError && error.status === 409) await readAgain(core);
+        throw error;
+      }
+    },
+
+    /** @param {number} id @param {import("./sending.js").Written} written */
+    async change(id, written) {
+      const { content, model_config_id, reasoning_effort } = bodyOf(written);
+      const row = await api.patch(`${path}/${id}`, { content, model_config_id, reasoning_effort });
+      const queued_messages = core.latest().queue.map((one) => (one.id === id ? row : one));
+      core.takeNow({ type: "queue_update", queued_messages });
+      return row;
+    },
+
+    /** @param {number} id */
+    promote: (id) => api.post(`${path}/${id}/promote`),
+
+    /** @param {number} id */
+    async remove(id) {
+      hold(id);
+      try {
+        await api.del(`${path}/${id}`);
+        const queued_messages = core.latest().queue.filter((one) => one.id !== id);
+        core.takeNow({ type: "queue_update", queued_messages });
+      } finally {
+        release(id);
+      }
+    },
+  };
+}
+
+/** @param {import("../conversation.js").Core} core */
+async function readAgain(core) {
+  const { queued_messages } = await api.get(`chats/${core.id}/messages`, { limit: 1 });
+  core.takeNow({ type: "queue_update", queued_messages });
+}
+
+/**
+ * Return the rows in an order; those that it does not name come last, as they were.
+ * @param {readonly Queued[]} rows
+ * @param {readonly number[]} ids
+ */
+function inOrder(rows, ids) {
+  const place = (/** @type {Queued} */ row) => (ids.includes(row.id) ? ids.indexOf(row.id) : ids.length);
+  return rows.map((row, at) => ({ row, at })).sort((a, b) => place(a.row) - place(b.row) || a.at - b.at)
+    .map(({ row }) => row);
+}

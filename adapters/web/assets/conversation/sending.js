@@ -1,0 +1,109 @@
+// Messages on their way: shown at once, sent once, and found again in what the stream tells.
+
+import { computed, signal } from "../ui.js";
+import { ApiError, api } from "../wire/api.js";
+
+const TRY_AGAIN_MS = [500, 1000, 2000, 4000, 8000, 8000]; // while the daemon is away or restarts
+const AWAY = new Set([0, 502, 503, 504]);
+const AT_WORK = new Set(["running", "interrupting", "requires_action"]);
+
+/**
+ * A message as it is written: files are stored ones.
+ * @typedef {{text: string, files?: {id: string, name?: string, type?: string, size?: number}[],
+ *   refs?: {file_name: string, start_line: number, end_line: number, content: string}[],
+ *   model?: string | null, effort?: string | null, busy?: "queue" | "steer" | "interrupt",
+ *   plan?: boolean, servers?: string[]}} Written
+ *
+ * @typedef {Written & {key: string, at: number, queues: boolean, slow: boolean}} Sending
+ */
+
+let lastNumber = 0;
+
+/** @param {import("../conversation.js").Core} core */
+export function sendingOf(core) {
+  const all = signal(/** @type {readonly Sending[]} */ ([]));
+  const known = computed(() => new Set(core.state.value.own.map((one) => one.key)));
+  const path = `chats/${core.id}/messages`;
+  return {
+    // What the stream has told already is shown by the state.
+    sending: computed(() => all.value.filter((one) => known.value.has(one.key))),
+
+    /** @param {Written} written @returns {Promise<any>} */
+    async send(written) {
+      const key = `own${Date.now().toString(36)}.${++lastNumber}`;
+      const queues = AT_WORK.has(core.latest().status ?? "");
+      all.value = [...all.value, { ...written, key, at: Date.now(), queues, slow: false }];
+      core.takeNow({ type: "own", key, text: written.text });
+      const slow = () => (all.value = all.value.map((one) => (one.key === key ? { ...one, slow: true } : one)));
+      try {
+        const answer = await patiently(() => api.post(path, bodyOf(written), { key: core.id + key }), slow);
+        core.takeNow(...answered(key, answer));
+        return answer;
+      } catch (error) {
+        core.takeNow({ type: "own-gone", key });
+        throw error;
+      } finally {
+        all.value = all.value.filter((one) => one.key !== key);
+      }
+    },
+
+    /** @param {number} message @param {Written} written @returns {Promise<any>} */
+    async edit(message, written) {
+      const { content, model_config_id, reasoning_effort } = bodyOf(written);
+      const answer = await api.patch(`${path}/${message}`, { content, model_config_id, reasoning_effort });
+      core.takeNow({ type: "edited", id: message, messages: answer.messages ?? [answer.message] });
+      return answer;
+    },
+  };
+}
+
+/**
+ * Return the events that an answer to sending amounts to.
+ * @param {string} key
+ * @param {any} answer
+ */
+function answered(key, answer) {
+  const others = (answer.messages ?? []).filter((/** @type {any} */ one) => one.id !== answer.message?.id);
+  const rest = others.map((/** @type {any} */ message) => ({ type: "sent", key: undefined, message }));
+  return [...rest, { type: "sent", key, message: answer.message, queued: answer.queued_message }];
+}
+
+/**
+ * Ask again while the daemon is away; the key of the request sees to it that it is done once.
+ * @template T
+ * @param {() => Promise<T>} ask
+ * @param {() => void} slow
+ * @returns {Promise<T>}
+ */
+async function patiently(ask, slow) {
+  for (const wait of TRY_AGAIN_MS) {
+    try {
+      return await ask();
+    } catch (error) {
+      if (!(error instanceof ApiError) || !AWAY.has(error.status)) throw error;
+      slow();
+      await new Promise((resolve) => setTimeout(resolve, wait));
+    }
+  }
+  return ask();
+}
+
+/**
+ * Return a message as the API takes it.
+ * @param {Written} written
+ */
+export function bodyOf({ text, files = [], refs = [], model, effort, busy, plan, servers }) {
+  const content = [
+    ...refs.map((ref) => ({ type: "file-reference", ...ref })),
+    ...(text ? [{ type: "text", text }] : []),
+    ...files.map((file) => ({ type: "file", file_id: file.id })),
+  ];
+  return {
+    content,
+    model_config_id: model || undefined,
+    reasoning_effort: effort || undefined,
+    busy_behavior: busy,
+    plan_mode: plan === undefined ? undefined : plan ? "plan" : "",
+    mcp_server_ids: servers,
+  };
+}

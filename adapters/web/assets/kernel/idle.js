@@ -1,0 +1,22 @@
+// Work that can wait until the page has nothing else to do.
+
+const WAIT_MS = 500; // then it is done in any case
+
+/**
+ * Call `run` when the page is idle.
+ * @param {() => void} run
+ * @returns {() => void} calls it off
+ */
+export function whenIdle(run) {
+  if (globalThis.requestIdleCallback) {
+    const handle = requestIdleCallback(run, { timeout: WAIT_MS });
+    return () => cancelIdleCallback(handle);
+  }
+  const timer = setTimeout(run, 50); // Safari has none
+  return () => clearTimeout(timer);
+}
+
+/** Return a promise of the next idle moment. @returns {Promise<void>} */
+export function idle() {
+  return new Promise((resolve) => void whenIdle(resolve));
+}

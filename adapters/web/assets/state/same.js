@@ -1,0 +1,33 @@
+// Deep equality of JSON values, so that what did not change can keep its identity. Pure.
+
+/**
+ * Return whether two JSON values say the same. A key that is undefined counts as absent.
+ * @param {unknown} a
+ * @param {unknown} b
+ * @returns {boolean}
+ */
+export function same(a, b) {
+  if (Object.is(a, b)) return true;
+  if (typeof a !== "object" || typeof b !== "object" || a === null || b === null) return false;
+  if (Array.isArray(a) !== Array.isArray(b)) return false;
+  const left = /** @type {Record<string, unknown>} */ (a);
+  const right = /** @type {Record<string, unknown>} */ (b);
+  const names = present(left);
+  return names.length === present(right).length && names.every((n) => same(left[n], right[n]));
+}
+
+/**
+ * Return `next`, or `old` if it says the same.
+ * @template T
+ * @param {T} old
+ * @param {T} next
+ * @returns {T}
+ */
+export function kept(old, next) {
+  return same(old, next) ? old : next;
+}
+
+/** @param {Record<string, unknown>} value */
+function present(value) {
+  return Object.keys(value).filter((name) => value[name] !== undefined);
+}

@@ -1,0 +1,36 @@
+// The two ways in which the daemon tells news: a WebSocket, and server-sent events.
+
+/**
+ * Open a WebSocket whose frames are JSON.
+ * @param {string} path
+ * @param {import("./line.js").Hear} hear
+ * @returns {() => void} hangs up
+ */
+export function dialSocket(path, hear) {
+  const url = new URL(path, location.href);
+  url.protocol = url.protocol.replace("http", "ws");
+  const socket = new WebSocket(url);
+  socket.onopen = () => hear.open();
+  socket.onmessage = (event) => hear.data(JSON.parse(event.data));
+  socket.onclose = (event) => hear.closed(event.code);
+  return () => {
+    socket.onopen = socket.onmessage = socket.onclose = null;
+    socket.close(1000);
+  };
+}
+
+/**
+ * Open a stream of server-sent events; each is heard as a frame of one.
+ * @param {string} path
+ * @param {import("./line.js").Hear} hear
+ * @returns {() => void} hangs up
+ */
+export function dialEvents(path, hear) {
+  const source = new EventSource(path);
+  source.onopen = () => hear.open();
+  source.onmessage = (event) => hear.data([JSON.parse(event.data)]);
+  source.addEventListener("heartbeat", () => hear.data(null));
+  source.addEventListener("end", () => hear.closed());
+  source.onerror = () => hear.closed(); // it would dial again by itself, without our waits
+  return () => source.close();
+}
