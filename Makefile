@@ -12,7 +12,7 @@ PYTHONS ?= 3.11 3.12 3.13 3.14
 # The tests start hundreds of daemons: none of them should compile anew what the last one did.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: help install serve test test-all test-wheel wheels copies which-tests check bench soak stress pictures diagram
+.PHONY: help install serve test test-all test-wheel wheels copies vendor which-tests check bench soak stress pictures diagram
 
 help:  ## list these commands
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
@@ -48,6 +48,9 @@ wheels: install  ## build the two distributions in dist/
 
 copies: install  ## copy into client/ what it shares with the daemon
 	$(BIN)/python client/copy_shared.py
+
+vendor: install  ## fetch the libraries of the page anew, in the versions that are pinned
+	$(BIN)/python vendor/vendor.py
 
 which-tests: install  ## the tests of one file: make which-tests FILE=actors/chat/decide.py
 	@$(BIN)/python -m tests.which $(FILE)

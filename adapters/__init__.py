@@ -14,6 +14,7 @@ plugins/     code of others: loaded, run apart and watched
 tools/       the toolbox, built-in tools, MCP, approvals
 chats/       the routes of chats: messages, queue, turns, streams, sharing, files, search
 relay/       live pieces between processes
+web/         the web interface: the files of the page, login, the shell
 daemon/      wiring, metrics, processes, systemd
 cli/         the commands
 """

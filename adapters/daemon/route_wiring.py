@@ -57,6 +57,7 @@ from adapters.settings import Config
 from adapters.tools.approvals.routes import Approvals
 from adapters.tools.approvals.store import ConsentStore
 from adapters.tools.mcp.routes.all_routes import mcp_routes
+from adapters.web.routes import web_routes
 from adapters.workspaces.routes import WorkspaceRoutes
 from adapters.workspaces.store import OwnedWorkspaces
 from runtime import threads as limits
@@ -221,6 +222,8 @@ def open_callers(
 def door_of(deps: RouteDeps, routes: Sequence[Routes], *, access_url: str) -> Door:
     auth, config = deps.auth, deps.config
     rows = [auth.streams.guarding(row) for subject in routes for row in subject.endpoints()]
+    pages = web_routes(auth, rows, folder=config.web_dir)
+    rows += [row for subject in pages for row in subject.endpoints()]
     published = ApiDescription(rows, access_url=access_url)
     return Door(
         [*rows, *published.endpoints()],

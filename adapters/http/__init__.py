@@ -15,9 +15,9 @@ openapi_page      /openapi.json and /docs
 origins           the addresses of clients and of this daemon
 refusals          refusals of requests, and the bodies of these answers
 requests          a request before it is let in
+routing           the row that a method and a path lead to
 
 Inside:
 host              HTTP/1.1 and WebSocket on trio
 openapi_document  the rows as an OpenAPI document
-routing           the row that a method and a path lead to
 """

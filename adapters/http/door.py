@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from errno import EDQUOT, ENOSPC
 from math import ceil
 from typing import Annotated, Protocol
+from urllib.parse import urlencode
 from uuid import uuid4
 
 from adapters.http.endpoints import Access, Call, Caller, Endpoint, HttpResponse, Upgrade
@@ -28,6 +29,7 @@ METHOD_CHARACTERS_MAX = 20  # in the log; the rest is left out
 PATH_CHARACTERS_MAX = 200  # of an unknown path, in the log; the rest is left out
 BYPASS_HEADER = "x-coder-bypass-ratelimit"  # of an admin, whose requests are then not counted
 RETRY_SECONDS = 1  # when the database is away
+LOGIN_PATH = "/login"  # where people are sent who ask for a page without a session
 WINDOW_SECONDS = 60.0  # in which requests are counted
 COUNTS_MAX = 100_000  # of one minute; further callers are not counted before the next
 
@@ -155,9 +157,11 @@ class Door:
         only_admins = request.client.is_beside and not row.served_when_full
         try:
             caller = await self._callers.let_in(request, row)
-        except HttpError:
+        except HttpError as refused:
             if only_admins:
                 raise server_full() from None
+            if row.is_page and refused.status == 401:
+                return login_redirect(request)
             raise
         except DatabaseFault:
             if row.access is not Access.OPEN:
@@ -205,6 +209,14 @@ class Door:
             user=visit.caller.username if visit.caller else None,
             peer=visit.address,
         )
+
+
+def login_redirect(request: HttpRequest) -> HttpResponse:
+    """Send a person to the page where one logs in, and from there back to what they asked for."""
+    wanted = request.path + (f"?{request.query_text}" if request.query_text else "")
+    asked = f"?{urlencode({'next': wanted})}" if wanted != "/" and request.method == "GET" else ""
+    headers = (("location", LOGIN_PATH + asked), ("cache-control", "no-store"))
+    return HttpResponse(303, headers=headers)
 
 
 def _away(request: HttpRequest, visit: _Visit, fault: DatabaseFault) -> HttpResponse:

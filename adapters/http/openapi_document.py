@@ -163,6 +163,8 @@ def _answers(row: Endpoint, known: Mapping[str, Any]) -> dict[str, Any]:
     answers: dict[str, Any] = {}
     if row.is_socket:
         answers["101"] = {"description": "It is a WebSocket from now on."}
+    if row.is_page:
+        answers["303"] = {"description": "To where one logs in: no session was shown."}
     for status, type_ in row.answers.items():
         answers[str(status)] = {"description": HTTPStatus(status).phrase, **_content(type_, known)}
     return answers

@@ -1,7 +1,7 @@
 """The row that a method and a path lead to: a tree of segments, one step for each. Pure.
 
 A word that stands in the rows goes before a place that takes any word. Superfluous slashes do not
-matter, neither at the end nor between.
+matter, neither at the end nor between. A place that takes the rest of a path goes last of all.
 """
 
 from collections.abc import Iterable, Sequence
@@ -30,6 +30,7 @@ class OtherMethods:
 class _Node:
     words: dict[str, "_Node"] = field(default_factory=dict)
     place: "_Node | None" = None
+    rest: "_Node | None" = None
     rows: dict[str, tuple[Endpoint, Sequence[str]]] = field(default_factory=dict)  # by method
 
 
@@ -55,10 +56,14 @@ class RouteTree:
 
     def _plant(self, row: Endpoint) -> None:
         node, names = self._root, []
-        for segment in segments(row.path):
+        path = segments(row.path)
+        for at, segment in enumerate(path, 1):
             if segment.startswith("{"):
                 names.append(segment[1:-1])
-                node.place = node = node.place or _Node()
+                if row.takes_rest and at == len(path):
+                    node.rest = node = node.rest or _Node()
+                else:
+                    node.place = node = node.place or _Node()
             else:
                 node = node.words.setdefault(segment, _Node())
         assert row.method not in node.rows, f"{row.method} {row.path} is there twice"
@@ -67,7 +72,10 @@ class RouteTree:
 
 def _reach(node: _Node, path: Sequence[str], at: int, places: list[str]) -> _Node | None:
     """Return where the rest of the path leads. `places` gets what stood in those on the way."""
+    taken: tuple[_Node, list[str]] | None = None
     for step in range(at, len(path)):
+        if node.rest is not None:
+            taken = node.rest, [*places, "/".join(path[step:])]
         word, place = node.words.get(path[step]), node.place
         if word is not None and place is not None:  # the word, unless it leads nowhere
             tried: list[str] = []
@@ -81,8 +89,14 @@ def _reach(node: _Node, path: Sequence[str], at: int, places: list[str]) -> _Nod
         elif word is not None:
             node = word
         else:
-            return None
-    return node if node.rows else None
+            break
+    else:
+        if node.rows:
+            return node
+    if taken is None:
+        return None
+    node, places[:] = taken
+    return node
 
 
 def _with_head(rows: Iterable[str]) -> set[str]:

@@ -2,9 +2,12 @@
 
 For other rooms:
 auth.callers        the callers of requests
+auth.signing        texts that we sign, and the cookies of a session
 auth.wiring         the parts that know people
 routes.all_routes   all routes about people
+routes.forms        forms of pages, and what shows that they are ours
 routes.schemas      people as JSON
+routes.sessions     logging in and out, and tickets
 store.deployment    the deployment and its first admin
 store.users         users on PostgreSQL
 

@@ -122,6 +122,12 @@ class Config:
         default_help="http:// and where it listens",
         help="the address at which they reach this one, if it is not relay_listen",
     )  # likewise, without a slash at its end; None: where it listens
+    web_dir: Path | None = setting(
+        Subject.LISTENING,
+        FilePath("directory", "DIR"),
+        default_help="the files that came with the program",
+        help="the files of the web interface, read at each request: for who works on them",
+    )  # adapters/web/assets of a checkout; None: those beside the code, kept in memory
     data_dir: Path = setting(
         Subject.DATA,
         FilePath("directory", "DIR"),

@@ -297,6 +297,20 @@ async def take_link(world, asking, caller):
     asking.headers = {"cookie": page.headers["set-cookie"].partition(";")[0]}
 
 
+async def a_file_of_the_page(world, asking, caller):
+    page = await world.people["nobody"].get("/login")
+    [digest] = re.findall(r"/web/(\w+)/all.css", page.body.decode())
+    asking.places |= {"digest": digest, "asset": "all.css"}
+
+
+async def log_in_by_form(world, asking, caller):
+    page = await world.people["nobody"].get("/login")
+    [value] = re.findall(r'name="csrf" value="(\w+)"', page.body.decode())
+    form = {"login": (await a_user(world))["username"], "password": PASSWORD, "csrf": value}
+    asking.body = urlencode(form).encode()
+    asking.headers = {"cookie": page.headers["set-cookie"].partition(";")[0]}
+
+
 async def add_user(world, asking, caller):
     asking.document = {"username": f"new-{next(NUMBERS)}"}
 
@@ -426,6 +440,8 @@ SPECIAL = {
     f"POST {USERS}/login": log_in,
     f"POST {USERS}/logout": log_out,
     "GET /join/{code}": look_at_link,
+    "GET /web/{digest}/{asset}": a_file_of_the_page,
+    "POST /login": log_in_by_form,
     "POST /join/{code}": take_link,
     f"POST {USERS}": add_user,
     f"DELETE {USERS}/{{user}}": of_another,

@@ -27,6 +27,7 @@ SAID = {
     "processes": "2",
     "relay_listen": "10.0.0.1:7391",
     "relay_url": "http://chats-1.internal:7391",
+    "web_dir": "/x/assets",
     "data_dir": "/data",
     "database_url": "postgresql://ann:secret@h/d",
     "postgres_user": "ann",

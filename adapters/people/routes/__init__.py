@@ -3,6 +3,7 @@
 accounts       names, roles and status of users
 all_routes     the routes below, put together
 checks         checks of these requests
+forms          forms of pages, and what shows that they are ours
 organizations  the one organization and its members
 passwords      passwords, and one-time links with their pages
 schemas        people as JSON

@@ -4,33 +4,27 @@ The pages work without a web interface. They hold no script and load nothing; a 
 allow neither, and to tell no site where it came from, since the address is the secret.
 """
 
-import re
 from base64 import b64encode
 from collections.abc import Sequence
 from hashlib import sha256
 from html import escape
 from secrets import token_urlsafe
 from string import Template
-from urllib.parse import parse_qsl
 
 from adapters.http.endpoints import Access, Call, Endpoint, HttpResponse, json_response, no_content
 from adapters.http.refusals import HttpError, Validation
-from adapters.people.auth.callers import cookie
 from adapters.people.auth.passwords import CHARACTERS_MAX, CHARACTERS_MIN, fault_of, slow_down
-from adapters.people.auth.signing import FORM_COOKIE, form_cookie
+from adapters.people.auth.signing import form_cookie
 from adapters.people.auth.wiring import LINK_PATH, Auth
 from adapters.people.routes import checks
 from adapters.people.routes.checks import BODY_BYTES_MAX, USERS, user_of_path
+from adapters.people.routes.forms import NOT_OUR_FORM, form_fields, nonce_of
 from adapters.people.routes.schemas import NewPassword, OneTimeLink
 from adapters.people.routes.sessions import begin_session
 from adapters.people.store.users import User
 
 LOOKS_PER_MINUTE = 30  # of one address
 HTML = "text/html; charset=utf-8"
-_NONCE = re.compile(r"[\w-]{16,64}", re.ASCII)
-FIELDS_MAX = 10  # of the form; what is over is not looked at
-
-NOT_OUR_FORM = "This form was not sent by the page in this browser, or an hour ago. Send it again."
 
 
 class InvitationPages:
@@ -72,11 +66,11 @@ class InvitationPages:
         return _page(404, expired_page()) if user is None else self._ask(200, call, user)
 
     async def set_first_password(self, call: Call) -> HttpResponse:
-        code, form = call.path["code"], _form(call.body)
+        code, form = call.path["code"], form_fields(call)
         user = await self._auth.invitations.user_of(code)
         if user is None:
             return _page(404, expired_page())
-        if not self._auth.signing.is_form_value(form.get("csrf", ""), _nonce(call), code):
+        if not self._auth.signing.is_form_value(form.get("csrf", ""), nonce_of(call), code):
             return self._ask(403, call, user, NOT_OUR_FORM)
         password = form.get("password", "")
         fault = fault_of(password, user.username, user.email)
@@ -94,24 +88,10 @@ class InvitationPages:
 
     def _ask(self, status: int, call: Call, user: User, fault: str = "") -> HttpResponse:
         """Return the page with a form that only this browser can send, and only from there."""
-        nonce = _nonce(call) or token_urlsafe(16)
+        nonce = nonce_of(call) or token_urlsafe(16)
         value = self._auth.signing.form_value(nonce, call.path["code"])
         cookies = form_cookie(nonce, origin=call.origin)
         return _page(status, password_page(user.username, value, fault), cookies)
-
-
-def _nonce(call: Call) -> str:
-    """Return the nonce that this browser was given with a form, or "" if it has none."""
-    nonce = cookie(call.headers.get("cookie", ""), FORM_COOKIE)
-    return nonce if _NONCE.fullmatch(nonce) else ""
-
-
-def _form(body: bytes) -> dict[str, str]:
-    try:
-        text = body.decode()
-    except UnicodeDecodeError:
-        return {}
-    return dict(parse_qsl(text, keep_blank_values=True)[:FIELDS_MAX])
 
 
 def _page(status: int, html: str, headers: Sequence[tuple[str, str]] = ()) -> HttpResponse:
@@ -184,7 +164,7 @@ def welcome_page(username: str) -> str:
     return _PAGE.substitute(
         title="Your password is set",
         body=f"<p>This browser is logged in as {escape(username)}."
-        ' <a href="/docs">What it can do</a></p>',
+        ' <a href="/">To the chats</a></p>',
     )
 
 

@@ -23,6 +23,7 @@ from adapters.people.store.users import User, UserStatus
 from runtime.clock import wall
 
 LOGINS_PER_MINUTE = 60  # of one address; the throttle counts what fails
+WRONG_PASSWORD = "Incorrect username, email or password."
 JSON = "application/json"
 PATH_CHARACTERS_MAX = 512  # that a ticket is for
 
@@ -93,15 +94,9 @@ class SessionRoutes:
         _check_is_json(call)
         wanted = call.read(LoginRequest)
         name = (wanted.username or wanted.email or "").strip()
-        slow_down(self._auth.throttle, name, call.address)
-        user = await self._whose_password(name, wanted.password)
+        user = await user_of_password(self._auth, name, wanted.password, address=call.address)
         if user is None:
-            raise HttpError(
-                401,
-                "Incorrect username, email or password.",
-                headers=(CHALLENGE,),
-            )
-        self._auth.throttle.succeeded(name, call.address)
+            raise HttpError(401, WRONG_PASSWORD, headers=(CHALLENGE,))
         return await begin_session(self._auth, call, user)
 
     async def logout(self, call: Call) -> HttpResponse:
@@ -127,20 +122,6 @@ class SessionRoutes:
         ticket = self._auth.signing.ticket(call.user.token, path, expires=expires)
         return json_response(201, Ticket(ticket, datetime.fromtimestamp(expires, UTC)))
 
-    async def _whose_password(self, name: str, password: str) -> User | None:
-        """Return the user of this password. argon2 runs once, whether or not there is a user: the
-        time tells nothing."""
-        found = await self._auth.users.to_log_in(name) if name.isprintable() else None
-        hash = None if found is None else found.password_hash
-        if not await self._auth.passwords.matches(hash, password):
-            return None
-        if found is None or found.status is UserStatus.SUSPENDED or hash is None:
-            return None
-        renewed = await self._auth.passwords.renewed(hash, password)
-        if renewed is not None:
-            await self._auth.users.renew_hash(found.id, was=hash, now=renewed)
-        return found
-
 
 def _check_is_json(call: Call) -> None:
     """Refuse a login that does not declare JSON.
@@ -152,6 +133,25 @@ def _check_is_json(call: Call) -> None:
     if media_type != JSON:
         detail = f"send Content-Type: {JSON}"
         raise HttpError(415, "A login must be JSON.", detail=detail)
+
+
+async def user_of_password(auth: Auth, name: str, password: str, *, address: str) -> User | None:
+    """Return the user whose password this is, or None; 429 if it failed too often before.
+
+    argon2 runs once, whether or not there is a user: the time tells nothing.
+    """
+    slow_down(auth.throttle, name, address)
+    found = await auth.users.to_log_in(name) if name.isprintable() else None
+    hash = None if found is None else found.password_hash
+    if not await auth.passwords.matches(hash, password):
+        return None
+    if found is None or found.status is UserStatus.SUSPENDED or hash is None:
+        return None
+    renewed = await auth.passwords.renewed(hash, password)
+    if renewed is not None:
+        await auth.users.renew_hash(found.id, was=hash, now=renewed)
+    auth.throttle.succeeded(name, address)
+    return found
 
 
 async def begin_session(auth: Auth, call: Call, user: User) -> HttpResponse:

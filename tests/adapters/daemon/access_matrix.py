@@ -33,6 +33,19 @@ TABLE = """
     POST   /join/{code}                                 200      200    200    200   200   200
     GET    C/files/{file}/download                      200      200    200    200   200   200
 
+    # pages for people: without a session they are sent to where one logs in
+    GET    /web/{digest}/{asset}                        200      200    200    200   200   200
+    GET    /login                                       200      303    303    303   303   303
+    POST   /login                                       303      303    303    303   303   303
+    GET    /                                            303      200    200    200   200   200
+    GET    /new                                         303      200    200    200   200   200
+    GET    /search                                      303      200    200    200   200   200
+    GET    /c/{chat}                                    303      200    200    200   200   200
+    GET    /settings                                    303      200    200    200   200   200
+    GET    /settings/{page}                             303      200    200    200   200   200
+    GET    /admin                                       303      200    200    200   200   200
+    GET    /admin/{page}                                303      200    200    200   200   200
+
     # of the deployment
     GET    /debug/actors                                401      403    403    403   403   200
     GET    /api/v2/deployment/config                    401      200    200    200   200   200

@@ -57,7 +57,6 @@ async def test_figures_are_there_for_prometheus(edge):
         (501, "/api/v2/notifications/inbox"),
         (410, "/api/experimental/chats/providers"),
         (404, "/api/v2/nothing"),
-        (404, "/"),
     ],
 )
 async def test_what_is_not_there_says_so_in_the_usual_form(edge, status, path):

@@ -220,7 +220,7 @@ def test_a_page_is_all_there_is_and_its_style_is_the_one_allowed(page):
     read = Reader(page)
 
     assert not {"script", "img", "link", "iframe", "b"} & set(read.tags)
-    assert {"/docs"} >= set(read.addresses)
+    assert {"/"} >= set(read.addresses)
     allowed = b64encode(sha256(read.style.encode()).digest()).decode()
     [policy] = [value for name, value in pages.HEADERS if name == "content-security-policy"]
     assert f"style-src 'sha256-{allowed}'" in policy

@@ -1,0 +1,86 @@
+/** The page: three regions, and what lies over them. */
+
+import {Composer} from "./composer/composer.js";
+import {openConversation} from "./conversation.js";
+import {Edges} from "./edges.js";
+import {listFolded, listWidth, panelOpen, panelWidth, registerFrame, view} from "./frame.js";
+import {followKeys} from "./keys.js";
+import {ChatHeader} from "./list/header.js";
+import {List} from "./list/list.js";
+import {NewChat} from "./list/new.js";
+import {Login} from "./login/login.js";
+import {Panel} from "./panel/panel.js";
+import {followAddress, route} from "./routes.js";
+import {needsLogin} from "./session.js";
+import {Toasts} from "./shared/toast.js";
+import * as shell from "./shell.js";
+import {followLook} from "./theme.js";
+import {Timeline} from "./timeline/timeline.js";
+import {html, render, useEffect, useMemo, useState} from "./ui.js";
+
+/** @param {string} id */
+function useConversation(id) {
+  const conversation = useMemo(() => (id ? openConversation(id, shell) : null), [id]);
+  useEffect(() => () => conversation?.close(), [conversation]);
+  return conversation;
+}
+
+/**
+ * A page of a module that is loaded when it is asked for.
+ * @param {{load: () => Promise<any>}} props
+ */
+function Later({load}) {
+  const [View, set] = useState(/** @type {any} */ (null));
+  useEffect(() => {
+    load().then((view) => set(() => view));
+  }, [load]);
+  return View && html`<${View} />`;
+}
+
+const settings = () => import("./settings/settings.js").then((module) => module.SettingsPage);
+const search = () => import("./list/search.js").then((module) => module.SearchPage);
+
+/** @param {{conversation: any}} props */
+function Stage({conversation}) {
+  switch (route.value.name) {
+    case "chat":
+      return html`<${ChatHeader} conversation=${conversation} />
+        <${Timeline} key=${conversation.id} conversation=${conversation} />
+        <${Composer} key=${conversation.id} conversation=${conversation} />`;
+    case "settings":
+    case "admin":
+      return html`<${Later} key="settings" load=${settings} />`;
+    case "search":
+      return html`<${Later} key="search" load=${search} />`;
+    case "nowhere":
+      return html`<div class="page"><h1>There is nothing at this address</h1>
+        <p><a href="/">To the chats</a></p></div>`;
+    default:
+      return html`<${NewChat} />`;
+  }
+}
+
+function App() {
+  const conversation = useConversation(route.value.chat);
+  const shown = panelOpen.value;
+  const widths = {"--list": `${listWidth.value}px`, "--panel": `${panelWidth.value}px`};
+  return html`
+    <a class="skip" href="#message">Skip to the composer</a>
+    <div class="app" data-view=${view.value} style=${widths}
+      data-list=${listFolded.value ? "folded" : "open"} data-panel=${shown ? "open" : "folded"}>
+      <${List} />
+      <main class="stage" data-page=${route.value.name}><${Stage} conversation=${conversation} /></main>
+      ${conversation && shown && html`<${Panel} key=${conversation.id} conversation=${conversation} />`}
+      <${Edges} />
+    </div>
+    <${Toasts} />
+    ${needsLogin.value && html`<${Login} />`}
+  `;
+}
+
+registerFrame();
+followLook();
+followAddress();
+followKeys();
+const place = document.getElementById("app");
+if (place) render(html`<${App} />`, place);

@@ -1,0 +1,134 @@
+"""The shell: one page for every address of the web interface, with the data that it shows first.
+
+The data are answers of the API, by their paths, asked for in the caller's name: what the page may
+know, and in which form, is decided in one place. An answer that is refused is left out; the page
+then asks for it itself, and shows why it was refused.
+"""
+
+from collections.abc import Mapping, Sequence
+from html import escape
+
+import msgspec
+
+from adapters.http.endpoints import Call, Endpoint, HttpResponse
+from adapters.http.refusals import HttpError
+from adapters.http.requests import HttpRequest
+from adapters.http.routing import RouteMatch, RouteTree
+from adapters.web.assets import ENTRY, STYLES, Assets, AssetSource
+from adapters.web.policy import PAGE_HEADERS
+
+HTML = "text/html; charset=utf-8"
+CHATS = "/api/experimental/chats"
+MESSAGES = 30  # the newest ones of a chat, in its shell
+LIST_PAGE = 50  # chats in the list at first
+
+ALWAYS = ("/api/v2/users/me", f"{CHATS}/model-configs", f"{CHATS}?limit={LIST_PAGE}")
+
+PATHS = {
+    "/": "The web interface: the list of chats",
+    "/new": "The web interface: a new chat",
+    "/search": "The web interface: a search",
+    "/c/{chat}": "The web interface: a chat",
+    "/settings": "The web interface: settings of a user",
+    "/settings/{page}": "The web interface: settings of a user",
+    "/admin": "The web interface: settings of the deployment",
+    "/admin/{page}": "The web interface: settings of the deployment",
+}
+
+
+class ShellPages:
+    """Serves the shell. `rows` are the rows of the API, which the shell's data come from."""
+
+    def __init__(self, source: AssetSource, rows: Sequence[Endpoint]) -> None:
+        self._source = source
+        self._rows = RouteTree(rows)
+
+    def endpoints(self) -> Sequence[Endpoint]:
+        return tuple(
+            Endpoint(
+                method="GET",
+                path=path,
+                handle=self.show,
+                summary=summary,
+                tag="pages",
+                scope="",
+                answers={200: str},
+                is_page=True,
+                takes_rest=path.endswith("{page}"),
+            )
+            for path, summary in PATHS.items()
+        )
+
+    async def show(self, call: Call) -> HttpResponse:
+        data = {path: await self._ask(call, path) for path in _paths(call.path.get("chat", ""))}
+        known = {path: msgspec.Raw(body) for path, body in data.items() if body is not None}
+        page = shell(self._source.assets, known)
+        return HttpResponse(200, page, HTML, PAGE_HEADERS)
+
+    async def _ask(self, call: Call, path: str) -> bytes | None:
+        """Return the JSON that the API answers to this caller, or None if it is refused."""
+        path, _, query = path.partition("?")
+        request = HttpRequest("GET", path, query, call.headers)
+        found = self._rows.find("GET", request.segments)
+        if not isinstance(found, RouteMatch) or not call.user.may(found.row.needed_scope):
+            return None
+        inner = Call(
+            call.user,
+            found.path,
+            request.query,
+            {},
+            b"",
+            address=call.address,
+            scheme=call.scheme,
+            own=call.own,
+        )
+        try:
+            answer = await found.row.handle(inner)
+        except HttpError:
+            return None
+        if not isinstance(answer, HttpResponse) or not isinstance(answer.body, bytes):
+            return None
+        return answer.body if answer.status == 200 else None
+
+
+def _paths(chat: str) -> Sequence[str]:
+    """Return the paths of the API whose answers the shell carries. Several chats: none of them."""
+    if not chat or "+" in chat:
+        return ALWAYS
+    return (*ALWAYS, f"{CHATS}/{chat}", f"{CHATS}/{chat}/messages?limit={MESSAGES}")
+
+
+def shell(assets: Assets, data: Mapping[str, msgspec.Raw]) -> bytes:
+    """Return the page. `<` is escaped in its data, so that no text of a user ends their element."""
+    text = msgspec.json.encode({"digest": assets.digest, "answers": data})
+    return f"""<!doctype html>
+<html lang="en">
+<head>
+{head(assets, "promptcorner")}
+{_preloads(assets)}
+<script type="module" src="{assets.url(ENTRY)}"></script>
+</head>
+<body>
+<noscript><p>This page needs JavaScript. A chat can be read without it: add /read to its address.\
+</p></noscript>
+<div id="app"></div>
+<script type="application/json" id="shell">{text.decode().replace("<", chr(92) + "u003c")}</script>
+</body>
+</html>
+""".encode()
+
+
+def head(assets: Assets, title: str) -> str:
+    """Return what stands in the head of every page of ours."""
+    return f"""<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1, viewport-fit=cover">
+<meta name="color-scheme" content="light dark">
+<title>{escape(title)}</title>
+<link rel="icon" href="{assets.url("icons/off.svg")}" type="image/svg+xml">
+<link rel="stylesheet" href="{assets.url(STYLES)}">"""
+
+
+def _preloads(assets: Assets) -> str:
+    return "\n".join(
+        f'<link rel="modulepreload" href="{assets.url(name)}">' for name in assets.preloaded
+    )

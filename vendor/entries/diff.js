@@ -1,0 +1,1 @@
+export {createTwoFilesPatch, diffArrays, diffWordsWithSpace, parsePatch, structuredPatch} from "diff";

