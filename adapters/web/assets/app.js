@@ -13,14 +13,13 @@ import {Panel} from "./panel/panel.js";
 import {followAddress, route} from "./routes.js";
 import {needsLogin} from "./session.js";
 import {Toasts} from "./shared/toast.js";
-import * as shell from "./shell.js";
 import {followLook} from "./theme.js";
 import {Timeline} from "./timeline/timeline.js";
 import {html, render, useEffect, useMemo, useState} from "./ui.js";
 
 /** @param {string} id */
 function useConversation(id) {
-  const conversation = useMemo(() => (id ? openConversation(id, shell) : null), [id]);
+  const conversation = useMemo(() => (id ? openConversation(id) : null), [id]);
   useEffect(() => () => conversation?.close(), [conversation]);
   return conversation;
 }
