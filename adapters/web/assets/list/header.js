@@ -1,20 +1,85 @@
-/** The bar above a conversation. */
+/** The bar above a conversation: its title and state, what it costs, sharing, the side panel. */
 
-import {run} from "../commands.js";
-import {icon} from "../shared/icons.js";
-import {html} from "../ui.js";
+import { run } from "../commands.js";
+import { panelOpen } from "../frame.js";
+import { me } from "../session.js";
+import { icon } from "../shared/icons.js";
+import { familyLight, LIGHT_NAMES, lightOf } from "../state/lights.js";
+import { ownerName, stateWords } from "../state/row_words.js";
+import { money } from "../text/money.js";
+import { api } from "../wire/api.js";
+import { html, useEffect, useState } from "../ui.js";
+import { isMine, mayChange } from "./acts.js";
+import { minute } from "./clock.js";
+import { openChatMenu } from "./menu.js";
+import { openChat } from "./open.js";
+import { Cue } from "./row.js";
+import { share } from "./share.js";
+
+/** @typedef {import("../wire/types.js").Chat} Chat */
+
+const COST_PAUSE = 400; // milliseconds after a change of state, so that the bill is written
 
 /** @param {{conversation: any}} props */
-export function ChatHeader({conversation}) {
-  const chat = conversation?.state.value.chat;
+export function ChatHeader({ conversation }) {
+  const chat = openChat(conversation);
   return html`<header class="top">
-    <button class="ic only-s" aria-label="Back to the list" onClick=${() => run("region.back")}>
-      ${icon("back")}
-    </button>
-    <h1>${chat?.title || ""}</h1>
-    <span class="sp"></span>
-    <button class="ic" aria-label="Side panel" onClick=${() => run("region.panel")}>
-      ${icon("side")}
-    </button>
+    <button class="ic only-s" aria-label="Back to the list" onClick=${() => run("region.back")}>${icon("back")}</button>
+    ${chat ? html`<${Title} chat=${chat} />` : html`<h1></h1><span class="sp"></span>`}
+    <button class="ic panel-button" aria-label="Side panel" aria-pressed=${panelOpen.value} onClick=${() => run("region.panel")}>${icon("side")}</button>
   </header>`;
+}
+
+/** @param {{chat: Chat}} props */
+function Title({ chat }) {
+  const light = chat.parent_chat_id ? lightOf(chat) : familyLight(chat);
+  const words = stateWords(chat, minute.value);
+  return html`${chat.parent_chat_id ? html`<${Parent} chat=${chat} />` : null}
+    <i class=${`cue ${light} only-s`} role="img" aria-label=${LIGHT_NAMES[light]}></i>
+    <h1 title=${chat.title}>${chat.title}</h1>
+    <button class="ic sm chat-menu" aria-label="Menu of the chat" aria-haspopup="menu" onClick=${(/** @type {any} */ event) => openChatMenu(chat.id, event.currentTarget)}>${icon("dots")}</button>
+    <span class="st only-l"><${Cue} light=${light} />${words}</span>
+    <span class="sp only-l"></span>
+    ${isMine(chat) || !me.value ? null : html`<span class="pill only-read" title=${`${ownerName(chat)} owns this chat; you can read it`}>${icon("eye")}${ownerName(chat)}’s, read only</span>`}
+    ${chat.archived ? html`<span class="pill only-l">${icon("archive")}archived</span>` : null}
+    <${Cost} chat=${chat} />
+    ${chat.parent_chat_id || !mayChange(chat) ? null : html`<${ShareButton} chat=${chat} />`}`;
+}
+
+/** The way up from an agent to its root. @param {{chat: Chat}} props */
+function Parent({ chat }) {
+  return html`<button class="btn quiet up" title="Up to the chat that began this one (u)" aria-label="Up to the chat that began this one" onClick=${() => run("chat.parent", { chat: chat.id })}>${icon("up")}</button>`;
+}
+
+/** @param {{chat: Chat}} props */
+function ShareButton({ chat }) {
+  return html`<button class=${`ic only-l share ${chat.shared ? "on" : ""}`} aria-haspopup="dialog" aria-label=${chat.shared ? "Share: others may read it" : "Share"}
+    onClick=${(/** @type {any} */ event) => share(chat, event.currentTarget)}>${icon("share")}</button>`;
+}
+
+/** What the family has cost so far; nothing is shown before anything was asked of a model. @param {{chat: Chat}} props */
+function Cost({ chat }) {
+  const cost = useCost(chat);
+  if (!cost || !cost.request_count) return null;
+  const text = money(cost.total_cost_micros, cost.unpriced_request_count);
+  const others = cost.total_cost_micros - cost.own_cost_micros;
+  const unpriced = cost.unpriced_request_count ? `; ${cost.unpriced_request_count} of ${cost.request_count} requests have no known price` : "";
+  const title = others > 0 ? `This chat ${money(cost.own_cost_micros)}, its family besides ${money(others)}${unpriced}` : `${cost.request_count} requests${unpriced}`;
+  return html`<span class="pill num only-l" title=${title}>${text}</span>`;
+}
+
+/** Read what a chat costs, again whenever its state changes. @param {Chat} chat */
+function useCost(chat) {
+  const [cost, setCost] = useState(/** @type {any} */ (null));
+  useEffect(() => setCost(null), [chat.id]);
+  useEffect(() => {
+    let wanted = true;
+    const read = () => api.get(`/api/experimental/chats/${chat.id}/cost`).then((found) => wanted && setCost(found), () => {});
+    const timer = setTimeout(read, COST_PAUSE);
+    return () => {
+      wanted = false;
+      clearTimeout(timer);
+    };
+  }, [chat.id, chat.status, chat.updated_at]);
+  return cost;
 }

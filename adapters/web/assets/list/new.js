@@ -1,12 +1,64 @@
-/** A chat that does not exist yet. */
+/** A chat that does not exist yet; and, as long as no model can be asked, what to do about that. */
 
-import {Composer} from "../composer/composer.js";
-import {route} from "../routes.js";
-import {html} from "../ui.js";
+import { run } from "../commands.js";
+import { Composer } from "../composer/composer.js";
+import { route } from "../routes.js";
+import { isAdmin } from "../session.js";
+import { icon } from "../shared/icons.js";
+import { html, useEffect, useState } from "../ui.js";
+import { api } from "../wire/api.js";
+import { useModels } from "./names.js";
 
 export function NewChat() {
-  return html`<div class="new-chat">
-    <h1>What is to be done?</h1>
-    <${Composer} conversation=${null} query=${route.value.query} />
+  const { state, models } = useModels();
+  const usable = models.filter((model) => !model.why);
+  const rehearsed = usable.length > 0 && usable.every((model) => model.source === "rehearsal");
+  return html`<header class="top">
+      <button class="ic only-s" aria-label="Back to the list" onClick=${() => run("region.back")}>${icon("back")}</button>
+      <h1>New chat</h1><span class="sp"></span>
+    </header>
+    <div class="welcome">
+      ${state === "ready" && !usable.length ? html`<${NoModel} />` : html`<h2>What is to be done?</h2>`}
+      ${rehearsed ? html`<${Rehearsed} />` : null}
+    </div>
+    ${state === "ready" && !usable.length ? null : html`<${Composer} conversation=${null} query=${route.value.query} />`}`;
+}
+
+/** The page of a deployment that nobody has set up yet. */
+function NoModel() {
+  if (!isAdmin.value)
+    return html`<h2>There is no model yet</h2>
+      <p>Somebody who looks after this deployment has to set up a provider of models. <${WhomToAsk} /></p>`;
+  return html`<h2>There is no model yet</h2>
+    <p>Chats are answered by a model of a provider: give it a key, then name a model.</p>
+    <ol class="steps">
+      <li><a class="btn main" href="/admin/providers">${icon("key")}Set up a provider</a><span class="dim">Anthropic, OpenAI, Google and others, or one of your own</span></li>
+      <li><a class="btn" href="/admin/models">${icon("plus")}Name a model</a><span class="dim">and which one is the default</span></li>
+    </ol>`;
+}
+
+/** Says that answers are made up. */
+function Rehearsed() {
+  return html`<div class="notice" role="note">${icon("warn")}
+    <p><b>This is a rehearsal.</b> No provider of models is set up, so a built-in actor answers, offline; it understands nothing.
+    ${isAdmin.value ? html` <a href="/admin/providers">Set up a provider</a>, and it goes away.` : html` <${WhomToAsk} />`}</p>
   </div>`;
+}
+
+/** Names those who look after the deployment. */
+function WhomToAsk() {
+  const [admins, setAdmins] = useState(/** @type {string[]} */ ([]));
+  useEffect(() => {
+    api.get("/api/v2/organizations/default/members").then((/** @type {any[]} */ members) => setAdmins(members.filter(isOwner).map((member) => member.name || member.username)), () => {});
+  }, []);
+  return admins.length ? html`Ask ${listed(admins)}.` : html`Ask an administrator.`;
+}
+
+/** @param {any} member */
+const isOwner = (member) => member.global_roles?.some((/** @type {any} */ role) => role.name === "owner");
+
+/** @param {string[]} names */
+function listed(names) {
+  const shown = names.slice(0, 3);
+  return shown.length < 2 ? shown.join("") : `${shown.slice(0, -1).join(", ")} or ${shown.at(-1)}`;
 }

@@ -1,0 +1,35 @@
+/** The foot of the list: who is logged in, and the way to settings and out. */
+
+import { go } from "../routes.js";
+import { isAdmin, me } from "../session.js";
+import { icon } from "../shared/icons.js";
+import { openMenu } from "../shared/menu.js";
+import { html } from "../ui.js";
+import { api } from "../wire/api.js";
+import { report } from "./acts.js";
+import { initials } from "./share.js";
+
+export function Foot() {
+  const user = me.value;
+  if (!user) return null;
+  const name = user.name || user.username;
+  return html`<div class="foot">
+    <button class="whoami" aria-haspopup="menu" onClick=${(/** @type {any} */ event) => openMenu({ at: event.currentTarget, label: name, items: items() })}>
+      <span class="av" aria-hidden="true">${initials(name)}</span><span class="who">${name}</span>${icon("down")}
+    </button>
+  </div>`;
+}
+
+function items() {
+  return [
+    { label: "Settings", icon: "gear", run: () => void go("/settings") },
+    ...(isAdmin.value ? [{ label: "Administration", icon: "key", run: () => void go("/admin") }] : []),
+    { label: "All keys", icon: "book", command: "keys.show" },
+    /** @type {const} */ ("-"),
+    { label: "Log out", icon: "out", run: () => void logOut() },
+  ];
+}
+
+async function logOut() {
+  if (await report(api.post("/api/v2/users/logout"), "Still logged in")) location.assign("/login");
+}

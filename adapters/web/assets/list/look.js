@@ -1,0 +1,109 @@
+/** How the list is looked at: filters of the address, what is folded, chosen and focused, and the rows. */
+
+import { chats } from "../chats_store.js";
+import { route } from "../routes.js";
+import { me } from "../session.js";
+import { midnight } from "../state/ages.js";
+import { filtersOf, fits, NO_FILTERS } from "../state/filters.js";
+import { counts, labelsOf, rowsOf } from "../state/rows.js";
+import { computed, effect, signal } from "../ui.js";
+import { minute } from "./clock.js";
+
+/** @typedef {import("../state/filters.js").Filters} Filters */
+
+const FOLDED = "list.folded";
+const UNFOLDED = "list.unfolded";
+const UNFOLDED_MAX = 200; // roots whose folding is remembered
+
+/** @type {Filters} */
+let last = { ...NO_FILTERS };
+
+/** Filters of the list. Pages without a list in their address leave it as it was. */
+export const filters = computed(() => {
+  const { name, query } = route.value;
+  if (name === "chat" || name === "home" || name === "new") last = { ...filtersOf(query), words: "" };
+  return last;
+});
+
+/** Roots that the user has unfolded (true) or folded (false); others fold by themselves. */
+export const unfolded = signal(/** @type {Record<string, boolean>} */ (kept(UNFOLDED, {})));
+
+/** Sections that are folded. */
+export const folded = signal(new Set(/** @type {string[]} */ (kept(FOLDED, []))));
+
+/** Chats that are chosen for one act together. */
+export const chosen = signal(/** @type {ReadonlySet<string>} */ (new Set()));
+
+/** The row that has, or last had, the keyboard's focus. */
+export const focused = signal(/** @type {string | null} */ (null));
+
+const today = computed(() => midnight(minute.value));
+
+/** Chats of the list that the filters let through. */
+export const roots = computed(() => {
+  const mine = me.value?.id ?? "";
+  return chats.list.value.roots.filter((root) => fits(root, filters.value, mine));
+});
+
+export const rows = computed(() =>
+  rowsOf(roots.value, {
+    group: filters.value.group,
+    today: today.value,
+    open: route.value.chat ?? null,
+    unfolded: unfolded.value,
+    folded: folded.value,
+  }),
+);
+
+export const known = computed(() => ({ ...counts(roots.value), labels: labelsOf(roots.value) }));
+
+/** Fold or unfold the agents of a root. @param {string} root @param {boolean} open */
+export function unfold(root, open) {
+  const entries = Object.entries({ ...unfolded.value, [root]: open });
+  unfolded.value = Object.fromEntries(entries.slice(-UNFOLDED_MAX));
+  keep(UNFOLDED, unfolded.value);
+}
+
+/** Fold or unfold a section. @param {string} section */
+export function foldSection(section) {
+  const next = new Set(folded.value);
+  if (!next.delete(section)) next.add(section);
+  folded.value = next;
+  keep(FOLDED, [...next]);
+}
+
+/** Choose a chat, or no longer. @param {string} id @param {boolean} [wanted] */
+export function choose(id, wanted = !chosen.value.has(id)) {
+  const next = new Set(chosen.value);
+  if (wanted) next.add(id);
+  else next.delete(id);
+  chosen.value = next;
+}
+
+export const chooseNone = () => {
+  chosen.value = new Set();
+};
+
+effect(() => {
+  const there = new Set(roots.value.map((root) => root.id));
+  const still = [...chosen.peek()].filter((id) => there.has(id));
+  if (still.length !== chosen.peek().size) chosen.value = new Set(still);
+});
+
+/** @template T @param {string} key @param {T} otherwise @returns {T} */
+function kept(key, otherwise) {
+  try {
+    return JSON.parse(localStorage.getItem(key) ?? "null") ?? otherwise;
+  } catch {
+    return otherwise;
+  }
+}
+
+/** @param {string} key @param {unknown} value */
+function keep(key, value) {
+  try {
+    localStorage.setItem(key, JSON.stringify(value));
+  } catch {
+    // A browser that stores nothing forgets it with the page.
+  }
+}

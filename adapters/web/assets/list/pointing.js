@@ -1,0 +1,100 @@
+/** Right click and long press on rows, and dragging of pinned rows. */
+
+import { moveTo } from "./acts.js";
+import { openChatMenu } from "./menu.js";
+
+const LONG_PRESS = 500; // milliseconds
+const STILL = 8; // pixels that a finger may move within a long press
+const DRAG_FROM = 5; // pixels that a pointer moves before it drags
+
+/** Listen to pointers in the list. @param {HTMLElement} list @returns {() => void} */
+export function pointing(list) {
+  const stop = new AbortController();
+  const { signal } = stop;
+  list.addEventListener("contextmenu", onContextMenu, { signal });
+  list.addEventListener("pointerdown", (event) => (event.pointerType === "mouse" ? startDrag(event) : startPress(event)), { signal });
+  return () => stop.abort();
+}
+
+/** @param {EventTarget | null} target */
+const rowOf = (target) => /** @type {HTMLElement | null} */ (target instanceof Element ? target.closest("[data-chat]") : null);
+
+/** @param {MouseEvent} event */
+function onContextMenu(event) {
+  const row = rowOf(event.target);
+  if (!row || event.shiftKey) return;
+  event.preventDefault();
+  openChatMenu(/** @type {string} */ (row.dataset.chat), event.clientX || event.clientY ? { x: event.clientX, y: event.clientY } : row);
+}
+
+/** Open the menu when a finger rests on a row; browsers without a context menu on touch need it. @param {PointerEvent} down */
+function startPress(down) {
+  const row = rowOf(down.target);
+  if (!row) return;
+  const stop = new AbortController();
+  const { signal } = stop;
+  const timer = setTimeout(() => {
+    stop.abort();
+    swallowClick();
+    openChatMenu(/** @type {string} */ (row.dataset.chat), row);
+  }, LONG_PRESS);
+  signal.addEventListener("abort", () => clearTimeout(timer));
+  const end = () => stop.abort();
+  for (const name of ["pointerup", "pointercancel", "contextmenu", "scroll"]) document.addEventListener(name, end, { signal, capture: true });
+  document.addEventListener("pointermove", (event) => Math.hypot(event.clientX - down.clientX, event.clientY - down.clientY) > STILL && end(), { signal });
+}
+
+/** The click that ends a long press or a drag opens nothing. */
+function swallowClick() {
+  const swallow = (/** @type {Event} */ event) => {
+    event.preventDefault();
+    event.stopPropagation();
+  };
+  document.addEventListener("click", swallow, { capture: true, once: true });
+  setTimeout(() => document.removeEventListener("click", swallow, { capture: true }), 700);
+}
+
+/** Drag a pinned row among the pinned ones. @param {PointerEvent} down */
+function startDrag(down) {
+  const row = rowOf(down.target);
+  if (!row?.classList.contains("pinned") || down.button !== 0) return;
+  const stop = new AbortController();
+  const { signal } = stop;
+  let place = 0;
+  document.addEventListener("pointermove", (event) => {
+    if (!place && Math.abs(event.clientY - down.clientY) < DRAG_FROM) return;
+    place = showPlace(row, event.clientY);
+  }, { signal });
+  const end = (/** @type {Event} */ event) => {
+    stop.abort();
+    clearPlace(row);
+    if (!place) return;
+    swallowClick();
+    if (event.type === "pointerup") void moveTo(/** @type {string} */ (row.dataset.chat), place);
+  };
+  document.addEventListener("pointerup", end, { signal });
+  document.addEventListener("pointercancel", end, { signal });
+  document.addEventListener("keydown", (event) => event.key === "Escape" && end(event), { signal, capture: true });
+}
+
+/** @param {HTMLElement} row */
+const pinnedRows = (row) => /** @type {HTMLElement[]} */ ([...(row.parentElement?.querySelectorAll(".row.pinned") ?? [])]);
+
+/** Show where the row would go; return that place, counted from 1. @param {HTMLElement} row @param {number} y */
+function showPlace(row, y) {
+  const others = pinnedRows(row).filter((one) => one !== row);
+  const above = others.filter((one) => middle(one) < y).length;
+  clearPlace(row);
+  row.classList.add("dragged");
+  if (above < others.length) others[above].classList.add("drop-before");
+  else others.at(-1)?.classList.add("drop-after");
+  return above + 1;
+}
+
+/** @param {HTMLElement} row */
+const middle = (row) => row.getBoundingClientRect().top + row.clientHeight / 2;
+
+/** @param {HTMLElement} row */
+function clearPlace(row) {
+  for (const one of [row, ...pinnedRows(row)]) one.classList.remove("dragged", "drop-before", "drop-after");
+}

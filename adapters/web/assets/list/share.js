@@ -1,0 +1,109 @@
+/** Sharing a chat: people who may read it besides its owner. */
+
+
+import { icon } from "../shared/icons.js";
+import { api } from "../wire/api.js";
+import { html, useEffect, useState } from "../ui.js";
+import { copyLink, reasonOf } from "./acts.js";
+import { openBeside } from "./beside.js";
+
+/** @typedef {import("../wire/types.js").Chat} Chat */
+/** @typedef {{id: string, username: string, name?: string}} Person */
+/** @typedef {{id: string, display_name: string, total_member_count: number}} Group */
+
+const SHOWN_MAX = 8;
+const READ_MAX = 30; // people at once; typing finds the others
+const PAUSE = 200; // milliseconds without a key
+
+/** Show who may read a chat. @param {Chat} chat @param {import("../shared/popover.js").Anchor} [at] */
+export function share(chat, at) {
+  const anchor = at ?? document.querySelector(".top .share") ?? document.body;
+  openBeside(anchor, { label: "Share", className: "sharing", view: () => html`<${Readers} chat=${chat} />` });
+}
+
+/** @param {{chat: Chat}} props */
+function Readers({ chat }) {
+  const { readers, everyone, fault, change } = useReaders(chat);
+  if (!readers) return html`<div>${fault ? html`<p class="err" role="alert">${fault}</p>` : html`<p class="dim">Reading who may see it…</p>`}</div>`;
+  return html`<div>
+    <h2>Who may read it</h2>
+    <p class="dim">They see the chat and its agents as they go on, and can change nothing.</p>
+    <${AddPerson} chat=${chat} readers=${readers} everyone=${everyone} onAdd=${change} />
+    ${readers.users.map((person) => html`<${Reader} key=${person.id} name=${nameOf(person)} note=${person.name ? person.username : ""} onRemove=${() => change("user_roles", person.id, "")} />`)}
+    ${readers.groups.map((group) => html`<${Reader} key=${group.id} name=${group.display_name} note=${`${group.total_member_count} people`} onRemove=${() => change("group_roles", group.id, "")} />`)}
+    ${readers.users.length || readers.groups.length ? null : html`<p class="dim">Nobody besides ${chat.owner_name || chat.owner_username || "its owner"}.</p>`}
+    ${fault ? html`<p class="err" role="alert">${fault}</p>` : null}
+    <footer><button class="btn" onClick=${() => copyLink(chat)}>${icon("copy")}Copy link</button></footer>
+  </div>`;
+}
+
+/** @param {Person} person */
+const nameOf = (person) => person.name || person.username;
+
+/** @param {{name: string, note: string, onRemove: () => void}} props */
+const Reader = ({ name, note, onRemove }) => html`<div class="reader">
+  <span class="av" aria-hidden="true">${initials(name)}</span><span class="who">${name}${note ? html` <small>${note}</small>` : null}</span><span class="dim">reads</span>
+  <button class="ic sm" aria-label=${`${name} may no longer read it`} onClick=${onRemove}>${icon("x")}</button>
+</div>`;
+
+/** @param {string} name */
+export const initials = (name) => name.split(/\s+/).map((word) => [...word][0] ?? "").join("").slice(0, 2).toUpperCase();
+
+/** @param {{chat: Chat, readers: {users: Person[], groups: Group[]}, everyone: string, onAdd: (kind: "user_roles" | "group_roles", id: string, role: string) => void}} props */
+function AddPerson({ chat, readers, everyone, onAdd }) {
+  const [words, setWords] = useState("");
+  const [people, fault] = usePeople(chat.organization_id, words);
+  const found = people.filter((person) => person.id !== chat.owner_id && !readers.users.some((one) => one.id === person.id));
+  const all = everyone && !readers.groups.length && "everyone".includes(words.trim().toLowerCase());
+  const add = (/** @type {"user_roles" | "group_roles"} */ kind, /** @type {string} */ id) => (onAdd(kind, id, "read"), setWords(""));
+  return html`<div class="add-reader">
+    <input class="input" type="search" value=${words} placeholder="Add a person…" aria-label="Add a person" autofocus onInput=${(/** @type {any} */ event) => setWords(event.target.value)} />
+    <ul aria-label="People">
+      ${all ? html`<li><button onClick=${() => add("group_roles", everyone)}><span class="av" aria-hidden="true">${icon("globe")}</span><span class="who">Everyone here</span></button></li>` : null}
+      ${found.slice(0, SHOWN_MAX).map((person) => html`<li key=${person.id}><button onClick=${() => add("user_roles", person.id)}>
+        <span class="av" aria-hidden="true">${initials(nameOf(person))}</span><span class="who">${nameOf(person)}${person.name ? html` <small>${person.username}</small>` : null}</span></button></li>`)}
+    </ul>
+    ${found.length > SHOWN_MAX ? html`<p class="dim">${found.length - SHOWN_MAX} more: type a name.</p>` : null}
+    ${words.trim() && !found.length && !all ? html`<p class="dim">Nobody is called that.</p>` : null}
+    ${!found.length && !words ? html`<p class="dim">${fault || "There is nobody else here yet."}</p>` : null}
+  </div>`;
+}
+
+/** Read the readers of a chat, and change them. @param {Chat} chat */
+function useReaders(chat) {
+  const [readers, setReaders] = useState(/** @type {{users: Person[], groups: Group[]} | null} */ (null));
+  const [fault, setFault] = useState("");
+  const path = `/api/experimental/chats/${chat.id}/acl`;
+  const read = () => api.get(path).then(setReaders, (error) => setFault(`Who may read it is not known: ${reasonOf(error)}`));
+  useEffect(() => void read(), [chat.id]);
+  const change = async (/** @type {string} */ kind, /** @type {string} */ id, /** @type {string} */ role) => {
+    setFault("");
+    try {
+      await api.patch(path, { [kind]: { [id]: role } });
+    } catch (error) {
+      setFault(`Nothing was changed: ${reasonOf(error)}`);
+    }
+    await read();
+  };
+  return { readers, everyone: chat.organization_id, fault, change };
+}
+
+/** Find people of the organization; the daemon is asked when typing pauses. @param {string} organization @param {string} words @returns {[Person[], string]} */
+function usePeople(organization, words) {
+  const [people, setPeople] = useState(/** @type {Person[]} */ ([]));
+  const [fault, setFault] = useState("");
+  useEffect(() => {
+    let wanted = true;
+    const timer = setTimeout(() => {
+      api.get(`/api/v2/organizations/${organization}/members`, { q: words.trim(), limit: READ_MAX }).then(
+        (/** @type {any[]} */ members) => wanted && setPeople(members.map((member) => ({ id: member.user_id, username: member.username, name: member.name }))),
+        (error) => wanted && setFault(`Nobody could be read: ${reasonOf(error)}`),
+      );
+    }, words ? PAUSE : 0);
+    return () => {
+      wanted = false;
+      clearTimeout(timer);
+    };
+  }, [organization, words]);
+  return [people, fault];
+}
