@@ -5,7 +5,7 @@ import { run } from "../commands.js";
 import { keysOf } from "../keys.js";
 import { icon } from "../shared/icons.js";
 import { Strip } from "../strip.js";
-import { addressOf, wanted } from "../state/filters.js";
+import { addressOf, NO_FILTERS, wanted } from "../state/filters.js";
 import { html, useEffect, useState } from "../ui.js";
 import { reasonOf } from "./acts.js";
 import { Chips, filter } from "./chips.js";
@@ -13,13 +13,15 @@ import { chatCommands } from "./commands.js";
 import { Foot } from "./foot.js";
 import { chooseNone, chosen, filters, rows } from "./look.js";
 import { itemsOfMany } from "./menu.js";
+import { useModels } from "./names.js";
 import { Rows } from "./rows.js";
-import { NO_FILTERS } from "../state/filters.js";
 
 const SKELETON_AFTER = 150; // milliseconds: what is there sooner needs none
 
 export function List() {
   const query = wanted(filters.value);
+  useModels();
+  useEffect(() => chats.begin(), []);
   useEffect(chatCommands, []);
   useEffect(() => void chats.show(query), [JSON.stringify(query)]);
   return html`<nav class="side" aria-label="Chats">

@@ -11,7 +11,7 @@ import { useModels } from "./names.js";
 
 export function NewChat() {
   const { state, models } = useModels();
-  const usable = models.filter((model) => !model.why);
+  const usable = models.filter((model) => model.enabled);
   const rehearsed = usable.length > 0 && usable.every((model) => model.source === "rehearsal");
   return html`<header class="top">
       <button class="ic only-s" aria-label="Back to the list" onClick=${() => run("region.back")}>${icon("back")}</button>
