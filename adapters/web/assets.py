@@ -17,7 +17,9 @@ from hashlib import sha256
 from pathlib import Path
 from posixpath import dirname, join, normpath
 
-from adapters.http.endpoints import Access, Call, Endpoint, HttpResponse
+import msgspec
+
+from adapters.http.endpoints import Access, Call, Endpoint, HttpResponse, json_response
 from adapters.http.refusals import not_found
 
 FOLDER = Path(__file__).parent / "assets"
@@ -140,6 +142,12 @@ class AssetSource:
         return self._assets
 
 
+class PageVersion(msgspec.Struct, frozen=True):
+    """The version of the page that this daemon serves."""
+
+    digest: str
+
+
 class AssetRoutes:
     """Serves the files."""
 
@@ -159,7 +167,20 @@ class AssetRoutes:
                 answers={200: bytes, 304: None},
                 takes_rest=True,
             ),
+            Endpoint(
+                method="GET",
+                path="/web/version",
+                handle=self.version,
+                summary="The version of the web interface that is served now",
+                tag="pages",
+                access=Access.OPEN,
+                answers={200: PageVersion},
+            ),
         )
+
+    async def version(self, call: Call) -> HttpResponse:
+        digest = self._source.assets.digest
+        return json_response(200, PageVersion(digest), (("cache-control", "no-store"),))
 
     async def serve(self, call: Call) -> HttpResponse:
         assets = self._source.assets

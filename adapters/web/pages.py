@@ -125,6 +125,8 @@ def head(assets: Assets, title: str) -> str:
 <meta name="color-scheme" content="light dark">
 <title>{escape(title)}</title>
 <link rel="icon" href="{assets.url("icons/off.svg")}" type="image/svg+xml">
+<link rel="apple-touch-icon" href="{assets.url("icons/app-180.png")}">
+<link rel="manifest" href="{assets.url("manifest.webmanifest")}">
 <link rel="stylesheet" href="{assets.url(STYLES)}">"""
 
 

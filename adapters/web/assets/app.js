@@ -2,6 +2,7 @@
 
 import {Composer} from "./composer/composer.js";
 import {openConversation} from "./conversation.js";
+import {current} from "./current.js";
 import {Edges} from "./edges.js";
 import {listFolded, listWidth, panelOpen, panelWidth, registerFrame, view} from "./frame.js";
 import {followKeys} from "./keys.js";
@@ -9,13 +10,17 @@ import {ChatHeader} from "./list/header.js";
 import {List} from "./list/list.js";
 import {NewChat} from "./list/new.js";
 import {Login} from "./login/login.js";
+import {closeOverlay, overlay} from "./overlay.js";
+import {registerPage} from "./page_commands.js";
 import {Panel} from "./panel/panel.js";
 import {followAddress, route} from "./routes.js";
 import {needsLogin} from "./session.js";
 import {Toasts} from "./shared/toast.js";
 import {followLook} from "./theme.js";
 import {Timeline} from "./timeline/timeline.js";
-import {html, render, useEffect, useMemo, useState} from "./ui.js";
+import {followTitle} from "./title.js";
+import {html, render, useEffect, useLayoutEffect, useMemo, useState} from "./ui.js";
+import {askVersion, followVersion} from "./version.js";
 
 /** @param {string} id */
 function useConversation(id) {
@@ -25,15 +30,20 @@ function useConversation(id) {
 }
 
 /**
- * A page of a module that is loaded when it is asked for.
+ * A page of a module that is loaded when it is asked for. A module that is not there any more is one
+ * of another version: the page has to be loaded anew.
  * @param {{load: () => Promise<any>}} props
  */
 function Later({load}) {
   const [View, set] = useState(/** @type {any} */ (null));
+  const [failed, fail] = useState(false);
   useEffect(() => {
-    load().then((view) => set(() => view));
+    load().then((view) => set(() => view), async () => ((await askVersion()) ? location.reload() : fail(true)));
   }, [load]);
-  return View && html`<${View} />`;
+  if (!failed) return View && html`<${View} />`;
+  return html`<div class="page"><h1>This page could not be loaded</h1>
+    <p>The daemon did not answer. <button class="btn" onClick=${() => location.reload()}>Try again</button></p>
+  </div>`;
 }
 
 const settings = () => import("./settings/settings.js").then((module) => module.SettingsPage);
@@ -59,26 +69,44 @@ function Stage({conversation}) {
   }
 }
 
+/** The first thing that the tabulator reaches. */
+function Skip() {
+  const skip = (/** @type {Event} */ event) => {
+    event.preventDefault();
+    const composer = document.getElementById("message");
+    /** @type {HTMLElement | null} */ (composer || document.querySelector("main"))?.focus();
+  };
+  return html`<a class="skip" href="#message" onClick=${skip}>Skip to the composer</a>`;
+}
+
 function App() {
   const conversation = useConversation(route.value.chat);
+  useLayoutEffect(() => {
+    current.value = conversation;
+  }, [conversation]);
+  const Over = overlay.value;
   const shown = panelOpen.value;
   const widths = {"--list": `${listWidth.value}px`, "--panel": `${panelWidth.value}px`};
   return html`
-    <a class="skip" href="#message">Skip to the composer</a>
+    <${Skip} />
     <div class="app" data-view=${view.value} style=${widths}
       data-list=${listFolded.value ? "folded" : "open"} data-panel=${shown ? "open" : "folded"}>
       <${List} />
-      <main class="stage" data-page=${route.value.name}><${Stage} conversation=${conversation} /></main>
+      <main class="stage" tabindex="-1" data-page=${route.value.name}><${Stage} conversation=${conversation} /></main>
       ${conversation && shown && html`<${Panel} key=${conversation.id} conversation=${conversation} />`}
       <${Edges} />
     </div>
     <${Toasts} />
+    ${Over && html`<${Over} onClose=${closeOverlay} />`}
     ${needsLogin.value && html`<${Login} />`}
   `;
 }
 
 registerFrame();
+registerPage();
 followLook();
+followTitle();
+followVersion();
 followAddress();
 followKeys();
 const place = document.getElementById("app");

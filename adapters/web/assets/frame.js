@@ -88,6 +88,10 @@ export function registerFrame() {
     id: "region.panel", title: "Fold the side panel", group,
     when: () => hasPanel.value, run: () => showPanel(!panelOpen.value),
   });
+  command({
+    id: "panel.close", title: "Close the side panel", hidden: true,
+    when: () => panelOver.value && !wide.value, run: () => showPanel(false),
+  });
   command({id: "region.back", title: "Back to the list", hidden: true, run: back});
   command({id: "region.next", title: "Next region", group, run: () => toRegion(1)});
   command({id: "region.previous", title: "Previous region", group, run: () => toRegion(-1)});

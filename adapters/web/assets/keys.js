@@ -2,37 +2,38 @@
 
 import {find} from "./commands.js";
 
-/** All keys, in groups of one. Of several rows with one key the first that can be done is done. */
+/** All keys. Of several rows with one key the last that can be done is done: the nearest. */
 export const KEYS = [
-  {keys: "mod+k", command: "palette.open", title: "Search or do…"},
-  {keys: "c", command: "chat.new", title: "New chat"},
-  {keys: "/", command: "composer.focus", title: "Write a message"},
-  {keys: "j", command: "message.next", title: "Next message of mine"},
-  {keys: "k", command: "message.previous", title: "Previous message of mine"},
-  {keys: "J", command: "chat.next", title: "Next chat"},
-  {keys: "K", command: "chat.previous", title: "Previous chat"},
-  {keys: "g g", command: "message.first", title: "Start of the chat"},
-  {keys: "G", command: "message.last", title: "End of the chat"},
-  {keys: "g i", command: "chat.needsMe", title: "Next chat that needs you"},
-  {keys: "y", command: "approval.allow", title: "Allow once"},
-  {keys: "a", command: "approval.always", title: "Always allow in this chat"},
-  {keys: "n", command: "approval.deny", title: "Deny"},
-  {keys: "n", command: "next.needsMe", title: "Next thing that needs you"},
-  {keys: "p", command: "previous.needsMe", title: "Previous thing that needs you"},
-  {keys: "e", command: "chat.archive", title: "Archive the chat"},
-  {keys: "l", command: "chat.label", title: "Label the chat"},
-  {keys: "r", command: "chat.rename", title: "Rename the chat"},
-  {keys: "u", command: "chat.parent", title: "Up to the chat that began this one"},
-  {keys: "o", command: "card.toggle", title: "Open or close a card"},
-  {keys: "s", command: "message.speak", title: "Read the last answer aloud"},
-  {keys: ".", command: "menu.open", title: "Menu of what is chosen"},
-  {keys: "x", command: "row.choose", title: "Choose the row"},
-  {keys: "[", command: "region.list", title: "Fold the list"},
-  {keys: "]", command: "region.panel", title: "Fold the side panel"},
-  {keys: "F6", command: "region.next", title: "Next region"},
-  {keys: "shift+F6", command: "region.previous", title: "Previous region"},
-  {keys: "Escape Escape", command: "chat.stop", title: "Stop"},
-  {keys: "?", command: "keys.show", title: "All keys"},
+  {keys: "mod+k", command: "palette.open", title: "Search or do…", group: "Everywhere"},
+  {keys: "c", command: "chat.new", title: "New chat", group: "Everywhere"},
+  {keys: "/", command: "composer.focus", title: "Write a message", group: "Everywhere"},
+  {keys: "?", command: "keys.show", title: "All keys", group: "Everywhere"},
+  {keys: "[", command: "region.list", title: "Fold the list", group: "Everywhere"},
+  {keys: "]", command: "region.panel", title: "Fold the side panel", group: "Everywhere"},
+  {keys: "Escape", command: "panel.close", title: "Close the side panel that lies over", group: "Everywhere"},
+  {keys: "F6", command: "region.next", title: "Next region", group: "Everywhere"},
+  {keys: "shift+F6", command: "region.previous", title: "Previous region", group: "Everywhere"},
+  {keys: "j", command: "message.next", title: "Next message of mine", group: "In a chat"},
+  {keys: "k", command: "message.previous", title: "Previous message of mine", group: "In a chat"},
+  {keys: "g g", command: "message.first", title: "Start of the chat", group: "In a chat"},
+  {keys: "G", command: "message.last", title: "End of the chat", group: "In a chat"},
+  {keys: "n", command: "next.needsMe", title: "Next thing that needs you", group: "In a chat"},
+  {keys: "p", command: "previous.needsMe", title: "Previous thing that needs you", group: "In a chat"},
+  {keys: "o", command: "card.toggle", title: "Open or close a card", group: "In a chat"},
+  {keys: "s", command: "message.speak", title: "Read the last answer aloud", group: "In a chat"},
+  {keys: "u", command: "chat.parent", title: "Up to the chat that began this one", group: "In a chat"},
+  {keys: "Escape Escape", command: "chat.stop", title: "Stop", group: "In a chat"},
+  {keys: "y", command: "approval.allow", title: "Allow once", group: "A question to you"},
+  {keys: "a", command: "approval.always", title: "Always allow in this chat", group: "A question to you"},
+  {keys: "n", command: "approval.deny", title: "Deny", group: "A question to you"},
+  {keys: "J", command: "chat.next", title: "Next chat", group: "List of chats"},
+  {keys: "K", command: "chat.previous", title: "Previous chat", group: "List of chats"},
+  {keys: "g i", command: "chat.needsMe", title: "Next chat that needs you", group: "List of chats"},
+  {keys: "e", command: "chat.archive", title: "Archive the chat", group: "List of chats"},
+  {keys: "l", command: "chat.label", title: "Label the chat", group: "List of chats"},
+  {keys: "r", command: "chat.rename", title: "Rename the chat", group: "List of chats"},
+  {keys: "x", command: "row.choose", title: "Choose the row", group: "List of chats"},
+  {keys: ".", command: "menu.open", title: "Menu of what is chosen", group: "List of chats"},
 ];
 
 const SEQUENCE_MS = 1000; // between two keys of one sequence
@@ -64,14 +65,9 @@ let beforeAt = 0;
 
 /** @param {string} keys @returns {boolean} whether something was done */
 function done(keys) {
-  for (const row of KEYS.filter((each) => each.keys === keys)) {
-    const found = find(row.command);
-    if (found) {
-      found.run();
-      return true;
-    }
-  }
-  return false;
+  const near = KEYS.findLast((row) => row.keys === keys && find(row.command));
+  if (near) find(near.command)?.run();
+  return !!near;
 }
 
 /** @param {KeyboardEvent} event */
@@ -80,7 +76,7 @@ function pressed(event) {
   const name = nameOf(event);
   const single = event.key.length === 1 && !name.startsWith("mod+");
   if (single && (!letters.on || isTyping(event.target))) return;
-  if (document.querySelector("dialog[open]") && name !== "mod+k") return;
+  if (document.querySelector("dialog[open]")) return;
   const sequence = event.timeStamp - beforeAt < SEQUENCE_MS ? `${before} ${name}` : "";
   before = name;
   beforeAt = event.timeStamp;
@@ -93,12 +89,12 @@ function pressed(event) {
 /** @param {string} keys @returns {string[]} each key as people read it */
 export function keyWords(keys) {
   const words = /** @type {Record<string, string>} */ ({
-    mod: MAC ? "⌘" : "Ctrl", alt: MAC ? "⌥" : "Alt", shift: "⇧", Enter: "↵", Escape: "Esc",
-    ArrowUp: "↑", ArrowDown: "↓",
+    mod: MAC ? "⌘" : "Ctrl", alt: MAC ? "⌥" : "Alt", shift: MAC ? "⇧" : "Shift", Enter: "Enter",
+    Escape: "Esc", ArrowUp: "↑", ArrowDown: "↓",
   });
-  return keys.split(" ").map((key) =>
-    key.split("+").map((part) => words[part] || part).join(MAC ? "" : "+") || "+",
-  );
+  const word = (/** @type {string} */ part, /** @type {number} */ at) =>
+    words[part] || (at && part.length === 1 ? part.toUpperCase() : part);
+  return keys.split(" ").map((key) => key.split("+").map(word).join(MAC ? "" : "+"));
 }
 
 /** @param {string} id @returns {string} the keys of a command as people read them, or "" */

@@ -49,6 +49,11 @@ export function holdRoute(ask) {
   return () => holds.delete(ask);
 }
 
+/** Whether something on the page wants to be asked before it is left. */
+export function holdsRoute() {
+  return holds.size > 0;
+}
+
 /** @param {string} path */
 async function mayLeave(path) {
   for (const ask of holds) if (!(await ask(path))) return false;

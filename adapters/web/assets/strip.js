@@ -1,36 +1,43 @@
 /** The connection to the daemon, apart from what a chat does: one strip, shown after a second. */
 
-import {html, signal, useEffect, useState} from "./ui.js";
+import {current} from "./current.js";
+import {html, useEffect, useState} from "./ui.js";
+import {isOld} from "./version.js";
+import {watchLine} from "./wire/watch.js";
 
-/**
- * What the line to the daemon does: since when it is broken, and when it is tried again (both in
- * milliseconds of `Date.now()`); null: it is there.
- * @type {import("./vendor/preact.js").Signal<{since: number, nextAt: number} | null>}
- */
-export const broken = signal(null);
+const SHOWN_MS = 1000; // of a break that nobody has to know of
+const LOOK_MS = 500;
 
-const SHOWN_MS = 1000;
+/** @typedef {import("./wire/line.js").LineState} LineState */
 
-/** A clock of seconds while it is drawn. */
-function useNow() {
+/** @returns {LineState | undefined} a line that is broken: that of the list, or of the open chat */
+function brokenLine() {
+  const lines = [watchLine.value, current.value?.line.value];
+  return lines.find((line) => line?.state === "broken");
+}
+
+/** @param {{line: LineState}} props */
+function Broken({line}) {
   const [now, set] = useState(Date.now());
   useEffect(() => {
-    const timer = setInterval(() => set(Date.now()), 500);
+    const timer = setInterval(() => set(Date.now()), LOOK_MS);
     return () => clearInterval(timer);
   }, []);
-  return now;
-}
-
-function Broken() {
-  const now = useNow();
-  const line = broken.value;
-  if (!line || now - line.since < SHOWN_MS) return null;
-  const seconds = Math.max(0, Math.ceil((line.nextAt - now) / 1000));
+  if (now - line.since < SHOWN_MS) return null;
+  const seconds = Math.max(0, Math.ceil(((line.next_at || now) - now) / 1000));
   const words = navigator.onLine ? `Reconnecting${seconds ? `, ${seconds} s` : "…"}` : "Offline";
-  return html`<div class="strip"><i class="cue ask"></i>${words}</div>`;
+  return html`<div class="strip"><i class="cue ask"></i><span>${words}</span></div>`;
 }
 
-/** The strip at the foot of the list. */
+function NewVersion() {
+  return html`<div class="strip new"><i class="cue new"></i><span>There is a new version.</span>
+    <button class="btn quiet" onClick=${() => location.reload()}>Reload</button></div>`;
+}
+
+/** What stands at the foot of the list when something is to be known of the daemon. */
 export function Strip() {
-  return html`<div role="status">${broken.value && html`<${Broken} />`}</div>`;
+  const line = brokenLine();
+  return html`<div class="strips" role="status">
+    ${line && html`<${Broken} line=${line} />`}${isOld.value && html`<${NewVersion} />`}
+  </div>`;
 }

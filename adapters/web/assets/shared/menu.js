@@ -70,6 +70,8 @@ function Items({items, close}) {
 }
 
 let closeLast = () => {};
+/** @type {import("./popover.js").Anchor | null} */
+let openAt = null;
 
 /**
  * Open a menu. Only one is open at a time; the same anchor once more closes it.
@@ -77,17 +79,21 @@ let closeLast = () => {};
  * @returns {() => void} closes it
  */
 export function openMenu({at, items, label}) {
+  const again = openAt === at;
   closeLast();
+  if (again) return () => {};
   const place = document.body.appendChild(document.createElement("div"));
   const before = document.activeElement;
   const close = () => {
     if (closeLast !== close) return;
     closeLast = () => {};
+    openAt = null;
     render(null, place);
     place.remove();
     if (before instanceof HTMLElement && before.isConnected) before.focus();
   };
   closeLast = close;
+  openAt = at;
   render(html`<${Popover} anchor=${at} label=${label} onClose=${close} role="menu" className="menu">
     <${Items} items=${items} close=${close} />
   </${Popover}>`, place);

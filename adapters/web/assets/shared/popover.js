@@ -46,9 +46,8 @@ export function Popover({anchor, label, onClose, className = "", role = "dialog"
     if (shown && !shown.contains(document.activeElement)) shown.focus();
     const outside = (/** @type {Event} */ event) => {
       const target = /** @type {Node} */ (event.target);
-      if (!shown || shown.contains(target)) return;
-      if (anchor instanceof Element && anchor.contains(target)) event.stopPropagation();
-      onClose();
+      const isAnchor = anchor instanceof Element && anchor.contains(target); // its click decides
+      if (shown && !shown.contains(target) && !isAnchor) onClose();
     };
     const moved = () => shown && place(shown, anchor);
     addEventListener("pointerdown", outside, true);
