@@ -177,10 +177,9 @@ class Line {
 
   /** The network is back, or a person has come back to the page: do not wait any longer. */
   wake() {
+    if (this.endNext) return; // one is being dialled already
     if (!this.end) {
       this.failures = 0;
-      this.endNext?.();
-      this.endNext = null;
       this.dial();
     } else if (Date.now() - this.heardAt > SETTLED_MS) this.renew();
   }
