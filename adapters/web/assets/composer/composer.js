@@ -1,31 +1,203 @@
-/** Where a message is written. */
+// Where a message is written, with all that stands around the field.
 
-import {go} from "../routes.js";
-import {me} from "../session.js";
-import {icon} from "../shared/icons.js";
-import {html, useRef} from "../ui.js";
-import {api} from "../wire/api.js";
+import { computed, html, signal, useEffect, useMemo, useSignal, useSignalEffect } from "../ui.js";
+import { command, find } from "../commands.js";
+import { keyWords } from "../keys.js";
+import { preferences } from "../preferences.js";
+import { pathsOf } from "../panel/changes_of.js";
+import { compact, send, stop } from "./acts.js";
+import { attach } from "./attachments.js";
+import { ApprovalsBar } from "./approvals_bar.js";
+import { Bar } from "./bar.js";
+import { Beside } from "./beside.js";
+import { deskOf } from "./desk.js";
+import { Field } from "./field.js";
+import * as history from "./history.js";
+import { countInvisible, withoutInvisible } from "./invisible.js";
+import { togglePlan } from "./plan.js";
+import { Queue } from "./queue.js";
+import { SuggestionList, Suggestions } from "./suggestions.js";
 
-/** @param {{conversation: any, query?: URLSearchParams}} props */
-export function Composer({conversation}) {
-  const field = useRef(/** @type {HTMLTextAreaElement | null} */ (null));
-  const send = async (/** @type {Event} */ event) => {
-    event.preventDefault();
-    const text = field.current?.value || "";
-    if (!field.current || !text.trim()) return;
-    if (conversation) await conversation.send({text});
-    else {
-      const chat = await api.post("/api/experimental/chats", {
-        organization_id: me.value.organization_ids[0], content: [{type: "text", text}],
-      });
-      go(`/c/${chat.id}`);
-    }
-    field.current.value = "";
-  };
-  return html`<form class="comp" onSubmit=${send}><div class="box">
-    <textarea ref=${field} class="txt" id="message" aria-label="Message"
-      placeholder="Say what comes next"></textarea>
-    <div class="bar"><span class="sp"></span>
-      <button class="send" aria-label="Send">${icon("up")}</button></div>
-  </div></form>`;
+/**
+ * @typedef {import("./desk.js").Desk} Desk
+ * @typedef {{
+ *   desk: Desk, conversation: any | null,
+ *   working: import("../ui.js").ReadonlySignal<boolean>, plan: import("../ui.js").ReadonlySignal<boolean>,
+ *   stopping: import("../ui.js").Signal<boolean>,
+ *   paths: import("../ui.js").ReadonlySignal<string[]>, knows: (command: string) => boolean,
+ * }} Place a composer and the chat that it writes to
+ */
+
+const WORKS = ["running", "interrupting", "requires_action"];
+const PLACEHOLDER = "Say what comes next. / for commands, @ for files";
+const ARMED_MS = 1500; // in which the second Esc has to come
+
+/** @param {{conversation: any | null, query?: URLSearchParams}} props */
+export function Composer({ conversation, query }) {
+  const place = useMemo(() => placeOf(conversation), [conversation]);
+  const suggestions = useMemo(() => new Suggestions(place.desk, place), [place]);
+  useEffect(() => registered(place), [place]);
+  useEffect(() => taken(place.desk, query), [place]);
+  useDrop(place.desk);
+  useSignalEffect(() => void (conversation?.state.value.status !== "running" && (place.stopping.value = false)));
+  const archived = conversation?.state.value.chat?.archived;
+  const mine = place.desk;
+  return html`<div class="comp" id="composer">
+    <${ApprovalsBar} place=${place} />
+    <${Queue} place=${place} />
+    <div class=${`box${place.plan.value ? " planning" : ""}`}>
+      <${SuggestionList} suggestions=${suggestions} />
+      <${Beside} desk=${mine} />
+      <${Field} desk=${mine} acts=${actsOf(place, suggestions)} label="Message" suggestions=${suggestions} disabled=${archived}
+        hint=${archived ? "The chat is archived. Unarchive it to go on." : conversation ? PLACEHOLDER : "What is to be done? / for commands, @ for files"} />
+      <${Notes} place=${place} />
+      <${Bar} place=${place} />
+    </div>
+    <${Hint} place=${place} />
+  </div>`;
 }
+
+/** @param {any | null} conversation @returns {Place} */
+function placeOf(conversation) {
+  const desk = deskOf(conversation?.id ?? null);
+  return {
+    desk, conversation, stopping: signal(false),
+    working: computed(() => WORKS.includes(conversation?.state.value.status ?? "")),
+    plan: computed(() => Boolean(conversation ? conversation.state.value.chat?.plan_mode : desk.fresh.value.plan)),
+    paths: computed(() => (conversation ? pathsOf(conversation.state.value.messages) : [])),
+    knows: (id) => Boolean(find(id)),
+  };
+}
+
+/** @param {Place} place @param {Suggestions} suggestions @returns {import("./field.js").FieldActs} */
+function actsOf(place, suggestions) {
+  const { desk } = place;
+  return {
+    moved: () => suggestions.look(),
+    suggest: (event) => suggestions.onKey?.(event) ?? false,
+    send: (how) => void send(place, how),
+    escape: () => suggestions.dismiss() || leaveHistory(desk),
+    older: (event) => browse(place, event),
+  };
+}
+
+/** @param {Desk} desk */
+function leaveHistory(desk) {
+  const browsing = desk.browsing.peek();
+  if (!browsing) return false;
+  desk.text.value = browsing.draft;
+  desk.browsing.value = null;
+  return true;
+}
+
+/** @param {Place} place @param {KeyboardEvent} event */
+function browse({ desk, conversation }, event) {
+  const browsing = desk.browsing.peek();
+  if (event.altKey || event.metaKey || event.ctrlKey || event.shiftKey || !conversation) return false;
+  if (!browsing) {
+    if (event.key !== "ArrowUp" || desk.text.peek()) return false;
+    void conversation.prompts().then((/** @type {{text: string}[]} */ prompts) => {
+      if (!desk.text.peek()) show(desk, history.begin(prompts.map((prompt) => prompt.text), ""));
+    }, () => (desk.problem.value = "The earlier messages could not be read."));
+    return true;
+  }
+  const next = history.step(browsing, event.key === "ArrowUp" ? 1 : -1);
+  if (next) show(desk, next);
+  else leaveHistory(desk);
+  return true;
+}
+
+/** @param {Desk} desk @param {history.Browsing | null} browsing */
+function show(desk, browsing) {
+  if (!browsing) return;
+  desk.browsing.value = browsing;
+  desk.text.value = history.shown(browsing);
+  desk.focus();
+}
+
+/** Make known what can be done here. @param {Place} place */
+function registered(place) {
+  const { desk, conversation } = place;
+  const added = [
+    command({ id: "composer.focus", title: "Write a message", group: "Chat", run: () => desk.focus() }),
+    command({ id: "composer.insert", title: "Put text into the message", hidden: true, run: ({ text }) => desk.insert(text) }),
+    command({ id: "composer.reference", title: "Refer to lines", hidden: true, run: (reference) => desk.refer(reference) }),
+    command({ id: "composer.take", title: "Take a message back", hidden: true, run: (written) => void (desk.restore({ files: [], refs: [], ...written }), desk.focus()) }),
+    command({ id: "composer.attach", title: "Attach files", hidden: true, run: ({ files }) => attach(desk, files) }),
+    command({ id: "chat.plan", title: "Plan first", group: "Chat", run: () => togglePlan(place) }),
+  ];
+  if (conversation) {
+    added.push(
+      command({ id: "chat.stop", title: "Stop", group: "Chat", when: () => place.working.peek(), run: () => stop(place) }),
+      command({ id: "chat.compact", title: "Summarise now", group: "Chat", when: () => !place.working.peek(), run: () => compact(place) }),
+      command({ id: "chat.cost", title: "Cost of the chat", group: "Chat", run: () => find("panel.show")?.run({ tab: "summary" }) }),
+    );
+  }
+  return () => added.forEach((remove) => remove());
+}
+
+/** Take what the address or another program's share brings along. @param {Desk} desk @param {URLSearchParams} [query] */
+function taken(desk, query) {
+  const text = query?.get("text");
+  if (text) void desk.ready.then(() => desk.empty.peek() && (desk.text.value = text));
+}
+
+/** Take files that are dropped anywhere on the conversation. @param {Desk} desk */
+function useDrop(desk) {
+  useEffect(() => {
+    const stage = desk.field?.closest(".stage") ?? document.body;
+    const over = (/** @type {any} */ event) => {
+      if (!event.dataTransfer?.types.includes("Files")) return;
+      event.preventDefault();
+      stage.classList.add("dropping");
+    };
+    const away = (/** @type {any} */ event) => !stage.contains(event.relatedTarget) && stage.classList.remove("dropping");
+    const drop = (/** @type {any} */ event) => {
+      stage.classList.remove("dropping");
+      if (!event.dataTransfer?.files.length) return;
+      event.preventDefault();
+      attach(desk, event.dataTransfer.files);
+      desk.focus();
+    };
+    const heard = /** @type {const} */ ([["dragover", over], ["dragleave", away], ["drop", drop]]);
+    for (const [name, handler] of heard) stage.addEventListener(name, handler);
+    return () => heard.forEach(([name, handler]) => stage.removeEventListener(name, handler));
+  }, [desk]);
+}
+
+/** What is to be known before sending, and what came of the last attempt. @param {{place: Place}} props */
+function Notes({ place: { desk, plan } }) {
+  const invisible = countInvisible(desk.text.value);
+  return html`<div class="notes">
+    ${plan.value ? html`<p class="dim">Plan first: it looks and proposes, and changes nothing.</p>` : null}
+    ${desk.browsing.value ? html`<p class="dim">Message ${desk.browsing.value.at + 1} of ${desk.browsing.value.prompts.length}. Esc goes back to the draft.</p>` : null}
+    ${invisible ? html`<p class="warn">${invisible} invisible ${invisible === 1 ? "character" : "characters"}. <button type="button" class="link"
+      onClick=${() => (desk.text.value = withoutInvisible(desk.text.peek()))}>Take out</button></p>` : null}
+    ${desk.problem.value ? html`<p class="err" role="alert">${desk.problem.value}</p>` : null}
+  </div>`;
+}
+
+/** The keys that matter now. One Esc only asks for another. @param {{place: Place}} props */
+function Hint({ place }) {
+  const armed = useSignal(false);
+  useEffect(() => {
+    /** @type {ReturnType<typeof setTimeout> | undefined} */
+    let timer;
+    const escape = (/** @type {KeyboardEvent} */ event) => {
+      if (event.key !== "Escape" || event.defaultPrevented || !place.working.peek()) return;
+      armed.value = !armed.peek();
+      clearTimeout(timer);
+      timer = setTimeout(() => (armed.value = false), ARMED_MS);
+    };
+    addEventListener("keydown", escape);
+    return () => removeEventListener("keydown", escape);
+  }, [place]);
+  const key = (/** @type {string} */ keys) => html`<kbd>${keyWords(keys).join(" ")}</kbd>`;
+  const enter = preferences.sendKey.value === "mod-enter" ? "mod+Enter" : "Enter";
+  if (place.stopping.value) return html`<div class="hint" role="status">Stopping…</div>`;
+  if (armed.value) return html`<div class="hint" role="status"><span>${key("Escape")} again to stop</span></div>`;
+  if (!place.working.value) return html`<div class="hint"><span>${key(enter)} send</span><span>${key("shift+Enter")} new line</span><span>${key("?")} keys</span></div>`;
+  return html`<div class="hint"><span>${key(enter)} ${place.desk.busy.value}</span><span>${key(enter === "Enter" ? "mod+Enter" : "mod+shift+Enter")} steer</span>
+    <span>${key("Escape Escape")} stop</span><span>${key("?")} keys</span></div>`;
+}
+

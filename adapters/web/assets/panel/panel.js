@@ -1,18 +1,91 @@
-/** The side panel of a chat. */
+// The side panel of a chat: what it has changed, its agents, its commands, and what it is about.
 
-import {run} from "../commands.js";
-import {icon} from "../shared/icons.js";
-import {html} from "../ui.js";
+import { Fragment, computed, effect, html, signal, useEffect, useMemo, useRef, useSignal } from "../ui.js";
+import { command, run } from "../commands.js";
+import { showPanel } from "../frame.js";
+import { icon } from "../shared/icons.js";
+import { changesOf, filesOf } from "./changes_of.js";
+import { familyOf } from "./family.js";
+import { pastOf } from "./past.js";
+import { processesOf } from "./processes_of.js";
+
+/** @typedef {"changes" | "agents" | "terminal" | "summary"} Tab */
+/** @typedef {{conversation: any, past: import("./past.js").Past, file: import("../ui.js").Signal<string>}} About what a tab is given */
+
+/** @type {{id: Tab, name: string, load: () => Promise<any>}[]} */
+const TABS = [
+  { id: "changes", name: "Changes", load: () => import("./changes.js").then((module) => module.Changes) },
+  { id: "agents", name: "Agents", load: () => import("./agents.js").then((module) => module.Agents) },
+  { id: "terminal", name: "Terminal", load: () => import("./terminal.js").then((module) => module.Terminal) },
+  { id: "summary", name: "Summary", load: () => import("./summary.js").then((module) => module.SummaryTab) },
+];
+const KEY = "panel";
+
+/** The tab that is shown; it stays the same from chat to chat. */
+export const tab = signal(/** @type {Tab} */ (TABS.find((one) => one.id === localStorage.getItem(KEY))?.id ?? "changes"));
+effect(() => localStorage.setItem(KEY, tab.value));
+
+/** The file of the Changes that was asked for from elsewhere, until it is shown. */
+const asked = signal({ path: "" });
+
+command({
+  id: "panel.show", title: "Show the side panel", hidden: true,
+  run: ({ tab: to, file } = /** @type {any} */ ({})) => {
+    if (TABS.some((one) => one.id === to)) tab.value = to;
+    if (file) asked.value = { path: file };
+    showPanel(true);
+  },
+});
+for (const { id, name } of TABS) command({ id: `panel.${id}`, title: `Side panel: ${name}`, group: "View", run: () => run("panel.show", { tab: id }) });
 
 /** @param {{conversation: any}} props */
-export function Panel({conversation}) {
-  const chat = conversation.state.value.chat;
+export function Panel({ conversation }) {
+  const past = useMemo(() => pastOf(conversation), [conversation]);
+  const counts = useMemo(() => countsOf(conversation, past), [conversation]);
   return html`<aside class="panel" aria-label="Side panel">
-    <div class="tabs">
-      <button class="ic only-s" aria-label="Back to the chat" onClick=${() => run("region.panel")}>
-        ${icon("back")}</button>
-      <b>Summary</b>
-    </div>
-    <div class="pbody"><p class="pad">${chat?.summary || "There is no summary yet."}</p></div>
+    <${TabList} counts=${counts.value} />
+    ${TABS.filter((one) => one.id === tab.value).map((one) => html`<div class="tabpanel" role="tabpanel" id=${`tabpanel-${one.id}`} aria-labelledby=${`tab-${one.id}`} key=${one.id}>
+      <${Loaded} load=${one.load} name=${one.name} props=${{ conversation, past, file: asked }} /></div>`)}
   </aside>`;
+}
+
+/** @param {any} conversation @param {import("./past.js").Past} past */
+function countsOf(conversation, past) {
+  return computed(() => ({
+    changes: filesOf(changesOf(past.messages.value)).length,
+    agents: familyOf(conversation)?.children.length ?? 0,
+    terminal: processesOf(past.messages.value).filter((process) => process.state === "running").length,
+    summary: 0,
+  }));
+}
+
+/** @param {{counts: Record<Tab, number>}} props */
+function TabList({ counts }) {
+  const list = useRef(/** @type {HTMLElement | null} */ (null));
+  const keys = (/** @type {KeyboardEvent} */ event) => {
+    const by = { ArrowRight: 1, ArrowLeft: -1 }[event.key];
+    if (!by) return;
+    event.preventDefault();
+    const at = TABS.findIndex((one) => one.id === tab.peek());
+    tab.value = TABS[(at + by + TABS.length) % TABS.length].id;
+    document.getElementById(`tab-${tab.peek()}`)?.focus();
+  };
+  return html`<div class="tabs"><button type="button" class="ic only-s" aria-label="Back to the chat" onClick=${() => showPanel(false)}>${icon("back")}</button>
+    <div role="tablist" class="tablist" aria-label="Side panel" ref=${list} onKeyDown=${keys}>${TABS.map(({ id, name }) => html`<button type="button" class="tab" role="tab" key=${id}
+      id=${`tab-${id}`} aria-controls=${`tabpanel-${id}`} aria-selected=${tab.value === id} tabindex=${tab.value === id ? 0 : -1}
+      onClick=${() => (tab.value = id)}>${name}${counts[id] ? html` <span class="b num">${counts[id]}</span>` : null}</button>`)}</div>
+    <button type="button" class="ic only-l" aria-label="Close the side panel" title="Close ( ] )" onClick=${() => showPanel(false)}>${icon("x")}</button></div>`;
+}
+
+/** A tab whose module is loaded when it is shown for the first time. @param {{load: () => Promise<any>, name: string, props: About}} props */
+function Loaded({ load, name, props }) {
+  const View = useSignal(/** @type {{view: any} | null} */ (null));
+  const failed = useSignal(false);
+  const begin = () => {
+    failed.value = false;
+    load().then((view) => (View.value = { view }), () => (failed.value = true));
+  };
+  useEffect(begin, [load]);
+  if (failed.value) return html`<p class="none">${name} could not be loaded. <button type="button" class="btn" onClick=${begin}>Try again</button></p>`;
+  return View.value ? html`<${View.value.view} ...${props} />` : html`<${Fragment} />`;
 }

@@ -1,0 +1,135 @@
+// What the composer does: begin a chat, send, take back, stop, plan. Refusals are said at the field.
+
+import { api } from "../wire/api.js";
+import { me } from "../session.js";
+import { go } from "../routes.js";
+import { run } from "../commands.js";
+import { toast } from "../shared/toast.js";
+
+/** @typedef {import("./composer.js").Place} Place */
+/** @typedef {import("./desk.js").Busy} Busy */
+
+/** Return why nothing can be sent now, or "". @param {Place} place */
+export function whyNotNow({ desk, conversation }) {
+  if (desk.uploading.value) return "A file is still on its way.";
+  if (desk.files.value.some((file) => file.state === "failed")) return "A file could not be sent: try again or remove it.";
+  if (conversation?.state.value.chat?.archived) return "The chat is archived.";
+  return "";
+}
+
+/**
+ * Send what is written; with nothing written, the first of the queue goes in now.
+ * @param {Place} place @param {"usual" | Busy} how
+ */
+export async function send(place, how) {
+  const { desk, conversation } = place;
+  if (desk.sending.peek()) return;
+  if (desk.empty.peek()) return how === "usual" ? promoteFirst(place) : undefined;
+  const why = whyNotNow(place);
+  if (why) return void (desk.problem.value = why);
+  if (/^\/\w+\s*$/.test(desk.text.peek()) && runTyped(place)) return;
+  const busy = how === "usual" ? desk.busy.peek() : how;
+  if (!conversation) return begin(place);
+  const written = desk.take();
+  const choice = { model: desk.model.peek() ?? undefined, effort: desk.effort.peek() ?? undefined, servers: desk.fresh.peek().servers ?? undefined };
+  try {
+    await conversation.send({ text: written.text.trim(), files: written.files.map(fileOf), refs: written.refs, busy, ...choice });
+    desk.fresh.value = { ...desk.fresh.peek(), servers: null };
+    desk.landed(written);
+  } catch (error) {
+    desk.restore(written);
+    desk.problem.value = sentence(error, "It was not sent");
+  }
+}
+
+/** Begin a chat with what is written. @param {Place} place */
+async function begin({ desk }) {
+  const { text, files, refs } = desk.written;
+  const { plan, policy, workspace, servers } = desk.fresh.peek();
+  const content = [
+    ...(text.trim() ? [{ type: "text", text: text.trim() }] : []),
+    ...refs.map((reference) => ({ type: "file-reference", ...reference })),
+    ...files.map((file) => ({ type: "file", file_id: file.id })),
+  ];
+  desk.sending.value = true;
+  try {
+    const chat = await api.post("chats", {
+      organization_id: me.peek().organization_ids[0], content, client_type: "ui",
+      ...(desk.model.peek() && { model_config_id: desk.model.peek() }),
+      ...(desk.effort.peek() && { reasoning_effort: desk.effort.peek() }),
+      ...(plan && { plan_mode: plan }), ...(policy && { approval_policy: policy }),
+      ...(workspace && { workspace_id: workspace }), ...(servers && { mcp_server_ids: servers }),
+    }, { key: crypto.randomUUID() });
+    desk.landed(desk.take());
+    void go(`/c/${chat.id}`);
+  } catch (error) {
+    desk.problem.value = sentence(error, "The chat was not begun");
+  } finally {
+    desk.sending.value = false;
+  }
+}
+
+/** Run a command that was typed in full. @param {Place} place */
+function runTyped({ desk, knows, conversation }) {
+  const id = `chat.${desk.text.peek().trim().slice(1)}`;
+  if (!knows(id)) return false;
+  desk.text.value = "";
+  run(id, { chat: conversation?.id });
+  return true;
+}
+
+/** @param {Place} place */
+async function promoteFirst({ conversation, desk }) {
+  const first = conversation?.state.peek().queue[0];
+  if (!conversation || !first) return;
+  try {
+    await conversation.queue.promote(first.id);
+  } catch (error) {
+    desk.problem.value = sentence(error, "It was not sent");
+  }
+}
+
+/** Ask the chat to stop. @param {Place} place */
+export async function stop({ conversation, stopping, desk }) {
+  if (!conversation || stopping.peek()) return;
+  stopping.value = true;
+  try {
+    await conversation.interrupt();
+  } catch (error) {
+    stopping.value = false;
+    if (/** @type {any} */ (error).status !== 409) desk.problem.value = sentence(error, "It was not stopped");
+  }
+}
+
+/** Change the chat, or what the next one is begun with. @param {Place} place @param {Record<string, string>} change */
+export async function patch({ conversation, desk }, change) {
+  if (!conversation) return;
+  try {
+    await conversation.patch(change);
+  } catch (error) {
+    desk.problem.value = sentence(error, "That was not changed");
+  }
+}
+
+/** Summarise the chat now. @param {Place} place */
+export async function compact(place) {
+  if (!place.conversation) return;
+  try {
+    await place.conversation.compact();
+  } catch (error) {
+    toast(sentence(error, "Nothing was summarised"));
+  }
+}
+
+/** @param {{id: string | null, name: string, type: string, size: number}} file */
+const fileOf = ({ id, name, type, size }) => ({ id: /** @type {string} */ (id), name, type, size });
+
+/**
+ * Return what went wrong in a sentence: what was not done, and why.
+ * @param {unknown} error @param {string} what
+ */
+export function sentence(error, what) {
+  const { message = "", validations = [] } = /** @type {{message?: string, validations?: {detail: string}[]}} */ (error ?? {});
+  const why = [message, ...validations.map((validation) => validation.detail)].filter(Boolean).join(" ");
+  return why ? `${what}: ${why}` : `${what}.`;
+}

@@ -1,0 +1,82 @@
+// A line above the composer while a call waits for consent and its card is out of sight.
+
+import { html, useEffect, useSignal } from "../ui.js";
+import { icon } from "../shared/icons.js";
+import { run } from "../commands.js";
+import { sentence } from "./acts.js";
+
+/** @typedef {import("./composer.js").Place} Place */
+
+/** @param {{place: Place}} props */
+export function ApprovalsBar({ place }) {
+  const asks = place.conversation?.state.value.asks ?? [];
+  const first = asks[0];
+  const seen = useInSight(first?.tool_call_id);
+  if (!first || seen) return null;
+  const where = first.chat_id === place.conversation.id ? "" : `${first.chat_title}: `;
+  const decide = async (/** @type {string} */ decision) => {
+    try {
+      await place.conversation.decide(first, decision, "");
+    } catch (error) {
+      place.desk.problem.value = sentence(error, "Nothing was decided");
+    }
+  };
+  return html`<section class="askbar" aria-label="Waits for your consent">
+    ${icon("key")}<button type="button" class="what" title="Show the call" onClick=${() => show(first.tool_call_id)}>${where}May I ${describe(first)}?</button>
+    ${asks.length > 1 ? html`<span class="num">1 of ${asks.length}</span>` : null}
+    <span class="r"><button type="button" class="btn main" onClick=${() => decide("allow_once")}>Allow once</button>
+      <button type="button" class="btn" onClick=${() => show(first.tool_call_id)}>Show</button></span>
+  </section>`;
+}
+
+/** @param {{tool_name: string, args: string}} ask */
+function describe({ tool_name: tool, args }) {
+  const name = tool.replace(/^(workspace|start):/, "").replaceAll("_", " ");
+  try {
+    const { command, path, model_intent: intent } = JSON.parse(args);
+    if (command) return `run ${command.split("\n")[0]}`;
+    if (path) return `${name} ${path}`;
+    if (intent) return `${name}: ${intent}`;
+  } catch {
+    // arguments that are no JSON are not shown here; the card does
+  }
+  return `use ${name}`;
+}
+
+/** @param {string} call */
+const cardOf = (call) => document.querySelector(`[data-approval="${CSS.escape(call)}"]`);
+
+/** @param {string} call */
+function show(call) {
+  const card = cardOf(call);
+  if (card) card.scrollIntoView({ block: "center" });
+  else run("message.show", { call });
+}
+
+/** Return whether the card of a call is in sight; looked at when it appears, goes, or is scrolled. @param {string | undefined} call */
+function useInSight(call) {
+  const seen = useSignal(true);
+  useEffect(() => {
+    if (!call) return;
+    const watcher = new IntersectionObserver((entries) => (seen.value = entries[entries.length - 1].isIntersecting), { threshold: 0.3 });
+    let card = /** @type {Element | null} */ (null);
+    const look = () => {
+      const found = cardOf(call);
+      if (found === card) return;
+      if (card) watcher.unobserve(card);
+      card = found;
+      if (found) watcher.observe(found);
+      else seen.value = false;
+    };
+    look();
+    if (!card) seen.value = false;
+    const changes = new MutationObserver(look);
+    const timeline = document.querySelector(".tl");
+    if (timeline) changes.observe(timeline, { childList: true, subtree: true });
+    return () => {
+      watcher.disconnect();
+      changes.disconnect();
+    };
+  }, [call]);
+  return seen.value;
+}

@@ -1,0 +1,177 @@
+// What somebody is writing in one chat: text, files, references, model, and how it will go in.
+// It outlives the view: one for each conversation, kept in the drafts of this browser.
+
+import { batch, computed, effect, signal } from "../ui.js";
+import { drafts } from "../wire/drafts.js";
+
+/** @typedef {import("./attachments.js").Upload} Upload */
+/** @typedef {{file_name: string, start_line: number, end_line: number, content: string}} Reference */
+/** @typedef {"queue" | "steer" | "interrupt"} Busy */
+
+const PAUSE_MS = 300; // after the last change, before the draft is written
+
+export class Desk {
+  #stored = ""; // the draft as it was read or written last
+
+  /** @param {string} key the chat's id, or "new" */
+  constructor(key) {
+    this.key = key;
+    this.text = signal("");
+    /** @type {import("../ui.js").Signal<Upload[]>} */
+    this.files = signal([]);
+    /** @type {import("../ui.js").Signal<Reference[]>} */
+    this.refs = signal([]);
+    /** @type {import("../ui.js").Signal<string | null>} */
+    this.model = signal(null); // null: the chat's own
+    /** @type {import("../ui.js").Signal<string | null>} */
+    this.effort = signal(null);
+    /** @type {import("../ui.js").Signal<Busy>} */
+    this.busy = signal("queue");
+    /** @type {import("../ui.js").Signal<string>} */
+    this.problem = signal(""); // why the last attempt to send came to nothing
+    this.sending = signal(false);
+    /** @type {import("../ui.js").Signal<Written[]>} */
+    this.flight = signal([]); // on its way to the daemon
+    /** @type {import("../ui.js").Signal<import("./history.js").Browsing | null>} */
+    this.browsing = signal(null);
+    this.fresh = signal({ plan: "", policy: "", workspace: "", servers: /** @type {string[] | null} */ (null) });
+    /** @type {HTMLTextAreaElement | null} */
+    this.field = null;
+    this.uploading = computed(() => this.files.value.some((file) => file.state === "sending"));
+    this.empty = computed(() => !this.text.value.trim() && !this.files.value.length && !this.refs.value.length);
+    this.#stored = JSON.stringify(this.#draft());
+    this.forget = drafts.heard(key, () => void this.#load(false));
+    this.ready = this.#load();
+    this.#keep();
+  }
+
+  /** Put the caret into the field, at the end or where it is said. @param {number} [at] */
+  focus(at) {
+    const field = this.field;
+    if (!field) return;
+    field.focus();
+    const place = at ?? field.value.length;
+    requestAnimationFrame(() => field.setSelectionRange(place, place));
+  }
+
+  /** Put text in at the caret. @param {string} text */
+  insert(text) {
+    const { selectionStart: from, selectionEnd: to } = this.field ?? { selectionStart: Infinity, selectionEnd: Infinity };
+    const now = this.text.peek();
+    this.text.value = now.slice(0, from) + text + now.slice(to);
+    this.focus(Math.min(from, now.length) + text.length);
+  }
+
+  /** @param {Reference} reference */
+  refer(reference) {
+    this.refs.value = [...this.refs.peek(), reference];
+    this.focus();
+  }
+
+  /** @typedef {{text: string, files: Upload[], refs: Reference[]}} Written @returns {Written} */
+  get written() {
+    return { text: this.text.peek(), files: this.files.peek(), refs: this.refs.peek() };
+  }
+
+  /** Empty the field, for it is being sent; the draft keeps it until that is done. @returns {Written} */
+  take() {
+    const { written } = this;
+    batch(() => {
+      this.flight.value = [...this.flight.peek(), written];
+      this.text.value = "";
+      this.files.value = [];
+      this.refs.value = [];
+      this.browsing.value = null;
+      this.problem.value = "";
+    });
+    return written;
+  }
+
+  /** It has been taken by the daemon. @param {Written} written */
+  landed(written) {
+    this.flight.value = this.flight.peek().filter((one) => one !== written);
+  }
+
+  /** Put back what could not be sent, before what has been written since. @param {Written} written */
+  restore(written) {
+    this.landed(written);
+    const more = this.text.peek().trim();
+    this.text.value = more ? `${written.text}\n\n${more}` : written.text;
+    this.files.value = [...written.files, ...this.files.peek()];
+    this.refs.value = [...written.refs, ...this.refs.peek()];
+  }
+
+  /** Read the draft. What was still on its way when the page ended comes back as well. */
+  async #load(first = true) {
+    const draft = await drafts.get(this.key);
+    const typing = this.field && this.field === document.activeElement && !this.empty.peek();
+    if ((first && !draft) || typing || (first && !this.empty.peek())) return;
+    batch(() => {
+      this.text.value = draft?.text ?? "";
+      this.refs.value = draft?.refs ?? [];
+      this.files.value = (draft?.files ?? []).map(stored);
+      this.model.value = draft?.model ?? null;
+      this.effort.value = draft?.effort ?? null;
+      this.#stored = JSON.stringify(this.#draft());
+      for (const lost of first ? draft?.flight ?? [] : []) this.restore({ ...lost, files: lost.files.map(stored) });
+    });
+  }
+
+  #draft() {
+    const { text, refs, files, model, effort, flight } = this;
+    return {
+      text: text.value, refs: refs.value, files: files.value.filter(isStored).map(brief), model: model.value, effort: effort.value,
+      flight: flight.value.map((written) => ({ ...written, files: written.files.filter(isStored).map(brief) })),
+    };
+  }
+
+  /** Write the draft whenever it has rested for a moment. */
+  #keep() {
+    /** @type {ReturnType<typeof setTimeout> | undefined} */
+    let timer;
+    effect(() => {
+      const draft = this.#draft();
+      const text = JSON.stringify(draft);
+      if (this.browsing.value || text === this.#stored) return;
+      clearTimeout(timer);
+      timer = setTimeout(() => {
+        this.#stored = text;
+        const empty = !draft.text && !draft.refs.length && !draft.files.length && !draft.flight.length && !draft.model;
+        void (empty ? drafts.drop(this.key) : drafts.put(this.key, { ...draft, at: Date.now() }));
+      }, PAUSE_MS);
+    });
+  }
+}
+
+/** @param {Upload} file */
+const isStored = (file) => file.state === "done" && Boolean(file.id);
+
+/** @param {Upload} file */
+const brief = ({ id, name, type, size }) => ({ id: /** @type {string} */ (id), name, type, size });
+
+/** @param {{id: string, name: string, type: string, size: number}} file @returns {Upload} */
+function stored(file) {
+  return { ...file, key: file.id, state: "done", progress: 1, why: "", blob: null, pasted: "" };
+}
+
+/** @type {Map<string, Desk>} */
+const desks = new Map();
+const DESKS_MAX = 50; // the one used longest ago is made anew from its draft when it is wanted again
+
+/**
+ * Return the desk of a chat, or of the chat that is to be begun.
+ * @param {string | null} chat
+ */
+export function deskOf(chat) {
+  const key = chat ?? "new";
+  const desk = desks.get(key) ?? new Desk(key);
+  desks.delete(key);
+  desks.set(key, desk);
+  for (const [old, other] of desks) {
+    if (desks.size <= DESKS_MAX) break;
+    if (other.field) continue;
+    other.forget();
+    desks.delete(old);
+  }
+  return desk;
+}

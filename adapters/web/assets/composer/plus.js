@@ -1,0 +1,43 @@
+// "+": files, plan first, the workspace, servers of tools, consent.
+
+import { html, useRef, useSignal } from "../ui.js";
+import { icon } from "../shared/icons.js";
+import { openMenu } from "../shared/menu.js";
+import { attach } from "./attachments.js";
+import { togglePlan } from "./plan.js";
+import { PolicyPopover, policyOf } from "./policy.js";
+import { ServersPopover } from "./servers.js";
+import { WorkspacePopover } from "./workspace.js";
+
+/** @typedef {import("./composer.js").Place} Place */
+
+const PAGES = { workspace: WorkspacePopover, servers: ServersPopover, policy: PolicyPopover };
+
+/** @param {{place: Place}} props */
+export function PlusButton({ place }) {
+  const page = useSignal(/** @type {"" | keyof typeof PAGES} */ (""));
+  const button = useRef(/** @type {HTMLElement | null} */ (null));
+  const files = useRef(/** @type {HTMLInputElement | null} */ (null));
+  const menu = () => openMenu({ at: /** @type {HTMLElement} */ (button.current), label: "Attach and switch on", items: items(place, (to) => (page.value = to), () => files.current?.click()) });
+  const chosen = (/** @type {any} */ event) => {
+    attach(place.desk, event.currentTarget.files);
+    event.currentTarget.value = "";
+    place.desk.focus();
+  };
+  const Page = page.value ? PAGES[page.value] : null;
+  return html`<button type="button" class="ic" ref=${button} aria-label="Attach and switch on" title="Attach and switch on" aria-haspopup="menu" onClick=${menu}>${icon("plus")}</button>
+    <input type="file" multiple hidden ref=${files} onChange=${chosen} aria-label="Files to attach" />
+    ${Page ? html`<${Page} place=${place} anchor=${button.current} close=${() => (page.value = "")} />` : null}`;
+}
+
+/** @param {Place} place @param {(page: keyof typeof PAGES) => void} show @param {() => void} pick */
+function items(place, show, pick) {
+  const child = Boolean(place.conversation?.state.peek().chat?.parent_chat_id);
+  return [
+    { label: "Attach files…", icon: "clip", run: pick },
+    { label: "Plan first", icon: "plan", checked: place.plan.peek(), disabled: child ? "An agent does as its chat does." : false, run: () => togglePlan(place) },
+    { label: "Workspace…", icon: "box", disabled: child ? "An agent works where its chat works." : false, run: () => show("workspace") },
+    { label: "Servers of tools…", icon: "plug", run: () => show("servers") },
+    { label: `Consent: ${policyOf(place).short}…`, icon: "key", disabled: child ? "An agent asks as its chat does." : false, run: () => show("policy") },
+  ];
+}

@@ -1,0 +1,175 @@
+// Messages that wait for their turn: order, words, now, away. The daemon's order is the truth.
+
+import { html, memo, useRef, useSignal } from "../ui.js";
+import { icon } from "../shared/icons.js";
+import { toast } from "../shared/toast.js";
+import { sentence } from "./acts.js";
+import { moved, placeAt } from "./order.js";
+
+/** @typedef {import("./composer.js").Place} Place */
+/** @typedef {{id: number, key: string, content: any[], busy_behavior?: string, model_config_id?: string}} Row */
+
+const UNDO_SECONDS = 8;
+
+/** @param {{place: Place}} props */
+export function Queue({ place }) {
+  const said = useSignal("");
+  const queue = place.conversation?.queue;
+  const rows = /** @type {Row[]} */ (queue?.rows.value ?? []);
+  if (!rows.length) return null;
+  const move = async (/** @type {number} */ id, /** @type {number} */ to) => {
+    const ids = rows.map((row) => row.id);
+    const wanted = moved(ids, id, to);
+    if (wanted.every((one, at) => one === ids[at])) return;
+    said.value = "";
+    try {
+      await queue.order(wanted);
+    } catch (error) {
+      const conflict = /** @type {any} */ (error).status === 409;
+      said.value = conflict ? "The queue has changed meanwhile. This is the order there is." : sentence(error, "The order was not changed");
+    }
+  };
+  return html`<div class="queue" role="list" aria-label="Queue">
+    ${rows.map((row, index) => html`<${QueueRow} key=${row.key} row=${row} place=${place} index=${index} count=${rows.length} move=${move} />`)}
+    ${said.value ? html`<p class="queue-said" role="status">${said.value}</p>` : null}
+  </div>`;
+}
+
+const QueueRow = memo(
+  /** @param {{row: Row, place: Place, index: number, count: number, move: (id: number, to: number) => void}} props */
+  function QueueRow({ row, place, index, count, move }) {
+    const editing = useSignal(false);
+    const text = textOf(row);
+    const grip = useDrag(row.id, move);
+    const keys = (/** @type {KeyboardEvent} */ event) => rowKey(event, row.id, index, move);
+    if (editing.value) return html`<${RowEditor} row=${row} place=${place} close=${() => (editing.value = false)} />`;
+    const files = row.content.filter((part) => part.type === "file").length;
+    return html`<div class="q" role="listitem" data-queued=${row.id} onKeyDown=${keys}>
+      <button type="button" class="grip" aria-label=${`Move: ${index + 1} of ${count}. Alt and arrow keys move it.`} ...${grip}>${icon("grip")}</button>
+      <span class="what" title=${text}>${text || "Files"}${files ? html` <small class="num">${files} ${files === 1 ? "file" : "files"}</small>` : null}</span>
+      <span class="r">
+        ${row.busy_behavior === "steer" ? html`<span class="tag" title="It is read at the next step of this turn">steers</span>` : null}
+        <button type="button" class="ic sm" aria-label="Edit" title="Edit" onClick=${() => (editing.value = true)}>${icon("pen")}</button>
+        <button type="button" class="ic sm" aria-label="Send now" title="Send now: what runs is interrupted" onClick=${() => promote(place, row)}>${icon("up")}</button>
+        <button type="button" class="ic sm" aria-label="Remove" title="Remove" onClick=${(/** @type {any} */ event) => remove(place, row, event.currentTarget)}>${icon("trash")}</button>
+      </span>
+    </div>`;
+  },
+);
+
+/** @param {Row} row */
+const textOf = (row) => row.content.filter((part) => part.type === "text").map((part) => part.text).join("\n").trim();
+
+/** @param {KeyboardEvent} event @param {number} id @param {number} index @param {(id: number, to: number) => void} move */
+function rowKey(event, id, index, move) {
+  const by = event.key === "ArrowUp" ? -1 : event.key === "ArrowDown" ? 1 : 0;
+  if (!by || !event.altKey) return;
+  event.preventDefault();
+  event.stopPropagation();
+  move(id, index + by);
+}
+
+/** Drag a row by its grip. @param {number} id @param {(id: number, to: number) => void} move */
+function useDrag(id, move) {
+  const drag = useRef(/** @type {{row: HTMLElement, from: number} | null} */ (null));
+  const down = (/** @type {PointerEvent} */ event) => {
+    if (event.button) return;
+    const grip = /** @type {HTMLElement} */ (event.currentTarget);
+    const row = /** @type {HTMLElement} */ (grip.closest(".q"));
+    grip.setPointerCapture(event.pointerId);
+    drag.current = { row, from: event.clientY };
+    row.classList.add("dragged");
+  };
+  const moving = (/** @type {PointerEvent} */ event) => {
+    if (drag.current) drag.current.row.style.translate = `0 ${event.clientY - drag.current.from}px`;
+  };
+  const up = (/** @type {PointerEvent} */ event) => {
+    const now = drag.current;
+    if (!now) return;
+    drag.current = null;
+    now.row.classList.remove("dragged");
+    now.row.style.translate = "";
+    if (event.type === "pointerup" && Math.abs(event.clientY - now.from) > 4) move(id, placeAt(boxesBut(now.row), event.clientY));
+  };
+  return { onPointerDown: down, onPointerMove: moving, onPointerUp: up, onPointerCancel: up };
+}
+
+/** @param {HTMLElement} row */
+const boxesBut = (row) =>
+  [...(row.parentElement?.querySelectorAll(".q") ?? [])].filter((other) => other !== row).map((other) => other.getBoundingClientRect());
+
+/** @param {Place} place @param {Row} row */
+async function promote({ conversation, desk }, row) {
+  try {
+    await conversation?.queue.promote(row.id);
+  } catch (error) {
+    desk.problem.value = sentence(error, "It was not sent");
+  }
+}
+
+/**
+ * Hide a row now, and take it out when nobody has taken that back for a while.
+ * @param {Place} place @param {Row} row @param {HTMLElement} button
+ */
+function remove(place, row, button) {
+  const { desk, conversation } = place;
+  const next = button.closest(".q")?.nextElementSibling ?? button.closest(".q")?.previousElementSibling;
+  conversation.queue.hold(row.id);
+  const focus = /** @type {HTMLElement | null} */ (next?.querySelector("[aria-label=Remove]") ?? desk.field);
+  focus?.focus();
+  const timer = setTimeout(() => void takeOut(place, row.id), UNDO_SECONDS * 1000);
+  const undo = () => {
+    clearTimeout(timer);
+    conversation.queue.release(row.id);
+  };
+  toast({ text: "Taken out of the queue.", seconds: UNDO_SECONDS, act: { label: "Undo", run: undo } });
+}
+
+/** @param {Place} place @param {number} id */
+async function takeOut({ conversation, desk }, id) {
+  try {
+    await conversation?.queue.remove(id);
+  } catch (error) {
+    const gone = [404, 409].includes(/** @type {any} */ (error).status);
+    if (!gone) desk.problem.value = sentence(error, "It was not removed");
+  }
+}
+
+/** Return what stands beside the text of a row. @param {Row} row */
+function restOf({ content }) {
+  return {
+    files: content.filter((part) => part.type === "file" && part.file_id).map((part) => ({ id: part.file_id })),
+    refs: content.filter((part) => part.type === "file-reference").map(({ file_name, start_line, end_line, content }) => ({ file_name, start_line, end_line, content })),
+  };
+}
+
+/** @param {{row: Row, place: Place, close: () => void}} props */
+function RowEditor({ row, place, close }) {
+  const text = useSignal(textOf(row));
+  const why = useSignal("");
+  const save = async () => {
+    if (!text.value.trim()) return void (why.value = "It has no words. Remove it instead.");
+    try {
+      await place.conversation.queue.change(row.id, { text: text.value.trim(), ...restOf(row) });
+      close();
+    } catch (error) {
+      why.value = sentence(error, "It was not changed");
+    }
+  };
+  const keys = (/** @type {KeyboardEvent} */ event) => {
+    if (event.isComposing) return;
+    if (event.key === "Escape") close();
+    else if (event.key === "Enter" && !event.shiftKey) void save();
+    else return;
+    event.preventDefault();
+    event.stopPropagation();
+  };
+  return html`<div class="q edit" role="listitem">
+    <textarea aria-label="Queued message" rows=${Math.min(8, text.value.split("\n").length + 1)} value=${text.value} onKeyDown=${keys}
+      ref=${(/** @type {HTMLElement | null} */ field) => field && !field.contains(document.activeElement) && why.peek() === "" && field.focus()}
+      onInput=${(/** @type {any} */ event) => (text.value = event.currentTarget.value)}></textarea>
+    <span class="r">${why.value ? html`<span class="err" role="alert">${why.value}</span>` : null}
+      <button type="button" class="btn quiet" onClick=${close}>Cancel</button>
+      <button type="button" class="btn main" onClick=${save}>Save</button></span>
+  </div>`;
+}

@@ -1,0 +1,28 @@
+// Spans of time that count on while something runs.
+
+import { signal, useEffect } from "../ui.js";
+
+const now = signal(Date.now());
+let users = 0;
+/** @type {ReturnType<typeof setInterval> | undefined} */
+let timer;
+
+/** Return the time, which goes on each second while it is wanted. @param {boolean} wanted */
+export function useClock(wanted) {
+  useEffect(() => {
+    if (!wanted) return;
+    if (!users++) timer = setInterval(() => (now.value = Date.now()), 1000);
+    now.value = Date.now();
+    return () => void (--users || clearInterval(timer));
+  }, [wanted]);
+  return wanted ? now.value : Date.now();
+}
+
+/** Return a span as people read it: 8 s, 2 min 10 s, 3 h 5 min. @param {number} ms */
+export function spanText(ms) {
+  const seconds = Math.max(0, Math.round(ms / 1000));
+  if (seconds < 60) return `${seconds} s`;
+  const minutes = Math.floor(seconds / 60);
+  if (minutes < 60) return seconds % 60 ? `${minutes} min ${seconds % 60} s` : `${minutes} min`;
+  return minutes % 60 ? `${Math.floor(minutes / 60)} h ${minutes % 60} min` : `${Math.floor(minutes / 60)} h`;
+}

@@ -1,0 +1,70 @@
+// What the commands of the chat have written, the newest first.
+
+import { html, memo, useEffect, useLayoutEffect, useMemo, useRef, useSignal } from "../ui.js";
+import { run } from "../commands.js";
+import { icon } from "../shared/icons.js";
+import { AnsiText } from "../shared/ansi_text.js";
+import { PastNote } from "./past_note.js";
+import { processesOf } from "./processes_of.js";
+import { spanText, useClock } from "./spans.js";
+
+/** @typedef {import("./processes_of.js").Process} Process */
+
+const SHOWN_FIRST = 30; // commands; more are shown when they are asked for
+
+/** @param {import("./panel.js").About} props */
+export function Terminal({ past }) {
+  const most = useSignal(SHOWN_FIRST);
+  const processes = useMemo(() => processesOf(past.messages.value).reverse(), [past.messages.value]);
+  useEffect(() => void past.read(), [past]);
+  const running = processes.filter((process) => process.state === "running");
+  const over = processes.filter((process) => process.state !== "running");
+  const rest = over.length - most.value;
+  return html`<div class="pbody procs">
+    ${processes.length ? null : html`<p class="none">No command has been run in this chat.</p>`}
+    ${running.length ? html`<h3>Running <span class="num">${running.length}</span></h3>` : null}
+    ${running.map((process) => html`<${ProcessView} key=${process.key} process=${process} first />`)}
+    ${running.length && over.length ? html`<h3>Ended</h3>` : null}
+    ${over.slice(0, most.value).map((process, index) => html`<${ProcessView} key=${process.key} process=${process} first=${!running.length && !index} />`)}
+    ${rest > 0 ? html`<p class="none"><button type="button" class="btn" onClick=${() => (most.value += SHOWN_FIRST * 2)}>Show ${Math.min(rest, SHOWN_FIRST * 2)} more of ${rest}</button></p>` : null}
+    <${PastNote} past=${past} /></div>`;
+}
+
+const ProcessView = memo(
+  /** @param {{process: Process, first: boolean}} props */
+  function ProcessView({ process, first }) {
+    const open = useSignal(first);
+    const running = process.state === "running";
+    return html`<details class="proc" open=${open.value} onToggle=${(/** @type {any} */ event) => (open.value = event.currentTarget.open)}>
+      <summary>${icon("chev")}<code class="what" title=${process.command}>${process.command.split("\n")[0]}</code>
+        <span class="r num">${process.background ? html`<span class="tag">background</span>` : null}<${State} process=${process} />${running ? html`<${Running} began=${process.began} />` : process.ms ? html`<span>${spanText(process.ms)}</span>` : null}</span></summary>
+      ${open.value ? html`<${Output} process=${process} />` : null}
+    </details>`;
+  },
+);
+
+/** @param {{process: Process}} props */
+function State({ process: { state, exit } }) {
+  if (state === "running") return html`<i class="cue go" role="img" aria-label="runs"></i>`;
+  if (state === "failed") return html`<span class="bad">${exit !== null && exit >= 0 ? `exit ${exit}` : "failed"}</span>`;
+  return exit === null ? null : html`<span>exit ${exit}</span>`;
+}
+
+/** @param {{began: string}} props */
+function Running({ began }) {
+  return html`<span>${spanText(useClock(true) - Date.parse(began))}</span>`;
+}
+
+/** @param {{process: Process}} props */
+function Output({ process }) {
+  const box = useRef(/** @type {HTMLElement | null} */ (null));
+  useLayoutEffect(() => {
+    const output = box.current?.querySelector(".term");
+    if (output) output.scrollTop = output.scrollHeight;
+  }, [process.output]);
+  const more = process.command.includes("\n") ? process.command : "";
+  return html`<div ref=${box}>${more ? html`<pre class="term cmd" tabindex="0">${more}</pre>` : null}
+    ${process.output ? html`<${AnsiText} text=${process.output} label=${`Output of ${process.command}`} />` : html`<p class="none">${process.state === "running" ? "Nothing has been read of it yet." : "It has written nothing."}</p>`}
+    ${process.note ? html`<p class=${`none${process.state === "failed" ? " err" : ""}`}>${process.note}</p>` : null}
+    <p class="none acts">${process.workdir ? html`<span class="dim mono">${process.workdir}</span>` : null}<button type="button" class="link" onClick=${() => run("message.show", { call: process.key, message: process.message })}>Show in the chat</button></p></div>`;
+}
