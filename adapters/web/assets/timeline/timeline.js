@@ -1,18 +1,113 @@
-/** The messages of a chat. */
+// A chat as it is read: its rows, of which only those near the view are built.
 
-import {html} from "../ui.js";
+import { html, memo, useComputed, useLayoutEffect, useMemo, useRef, useSignal } from "../ui.js";
+import { Place } from "./anchor.js";
+import { aroundOf } from "./around.js";
+import { Announcer } from "./announcer.js";
+import { registerActs } from "./acts.js";
+import { Endings } from "./endings.js";
+import { editing } from "./editing.js";
+import { keepPlace } from "./keep_place.js";
+import { JumpButton } from "./jump.js";
+import { ItemView } from "./rows.js";
+import { Sending } from "./own_message.js";
+import { itemsOf } from "./turn.js";
 
-/** @param {{message: any}} props */
-function Message({message}) {
-  const text = (message.content || []).map((/** @type {any} */ part) => part.text || "").join("");
-  if (message.role === "user") return html`<div class="me"><div class="bub">${text}</div></div>`;
-  return text ? html`<div class="said"><p>${text}</p></div>` : null;
+/** @typedef {ReturnType<import("../conversation.js").openConversation>} Conversation */
+
+const OLDER_AHEAD = 2; // screens before the first message at which older ones are read
+
+/** @param {{conversation: Conversation}} props */
+export const Timeline = memo(({ conversation }) => html`<${Rows} key=${conversation.id} conversation=${conversation} />`);
+
+/** @param {{conversation: Conversation}} props */
+function Rows({ conversation }) {
+  const box = useRef(/** @type {HTMLElement | null} */ (null));
+  const range = useSignal({ from: 0, to: 0 });
+  const move = useSignal({ isAtEnd: true, seen: "" });
+  const around = useMemo(() => aroundOf(conversation), [conversation]);
+  const items = useComputed(() => itemsOf(/** @type {any} */ (conversation.state.value), around.unfolded.value));
+  const place = useMemo(() => new Place({ onRange: (found) => (range.value = found), onMove: (isAtEnd) => moved(isAtEnd) }), [conversation]);
+  const moved = (/** @type {boolean} */ isAtEnd) => {
+    const seen = isAtEnd ? "" : move.peek().seen || items.peek().at(-1)?.key || "";
+    if (isAtEnd !== move.peek().isAtEnd) move.value = { isAtEnd, seen };
+    wantOlder(conversation, place, box.current);
+  };
+  usePlace({ box, place, conversation, around, items });
+  void range.value;
+  const { from, to } = place.take(items.value);
+  useLayoutEffect(() => {
+    place.settle();
+    wantOlder(conversation, place, box.current);
+  });
+  const shown = items.value.slice(from, to);
+  return html`<div class="tl" role="log" aria-live="off" aria-label="Conversation" tabindex="0" ref=${box}>
+      <${Head} conversation=${conversation} />
+      <${Gap} height=${place.top(from)} />
+      ${shown.map((item) => html`<${Row} key=${item.key} item=${item} at=${around} />`)}
+      <${Gap} height=${place.top(items.value.length) - place.top(to)} />
+      <${Tail} conversation=${conversation} at=${around} />
+    </div>
+    <${JumpButton} move=${move} items=${items} place=${place} />
+    <${Announcer} conversation=${conversation} />`;
 }
 
-/** @param {{conversation: any}} props */
-export function Timeline({conversation}) {
-  const {messages} = conversation.state.value;
-  return html`<div class="tl" role="log" aria-label="Conversation" tabindex="0">
-    ${messages.map((/** @type {any} */ each) => html`<${Message} key=${each.id} message=${each} />`)}
+/** @param {Conversation} conversation @param {Place} place @param {HTMLElement | null} box */
+function wantOlder(conversation, place, box) {
+  if (!box || conversation.state.peek().older !== "more") return;
+  if (box.scrollTop < OLDER_AHEAD * box.clientHeight) conversation.loadOlder().catch(() => {});
+}
+
+/** @param {any} what */
+function usePlace({ box, place, conversation, around, items }) {
+  useLayoutEffect(() => {
+    place.attach(box.current);
+    const removers = [
+      registerActs({ conversation, around, place, items, box: box.current }),
+      keepPlace({ conversation, place, items }),
+    ];
+    const print = () => place.whole(true);
+    const printed = () => place.whole(false);
+    addEventListener("beforeprint", print);
+    addEventListener("afterprint", printed);
+    return () => {
+      removeEventListener("beforeprint", print);
+      removeEventListener("afterprint", printed);
+      for (const remove of removers) remove();
+      around.close();
+      place.detach();
+    };
+  }, [conversation]);
+}
+
+/** A row: what is measured, and keeps its place. @param {{item: import("./items.js").Item, at: any}} props */
+const Row = memo(({ item, at }) => {
+  const edited = editing.value;
+  const isFaded = edited && edited.chat === at.chat && (item.message > edited.message.id || (!item.message && item.turn));
+  return html`<div class=${`tl-row ${item.kind}-row ${isFaded ? "faded" : ""}`} inert=${isFaded ? true : undefined} data-key=${item.key}>
+    <${ItemView} item=${item} at=${at} />
+  </div>`;
+});
+
+/** @param {{height: number}} props */
+const Gap = memo(({ height }) => html`<div class="tl-gap" aria-hidden="true" style=${{ height: `${Math.max(0, height)}px` }}></div>`);
+
+/** What is above the first message. @param {{conversation: Conversation}} props */
+function Head({ conversation }) {
+  const older = useComputed(() => conversation.state.value.older);
+  return html`<div class="tl-head">
+    ${older.value === "loading" && html`<p class="mark"><span>Loading older messages…</span></p>`}
+    ${older.value === "failed" &&
+    html`<p class="mark"><span>Older messages could not be loaded. <button type="button" class="btn quiet" onClick=${() => conversation.loadOlder().catch(() => {})}>Again</button></span></p>`}
   </div>`;
 }
+
+/** What is below the last message: what is being sent, and why it stands still. @param {{conversation: Conversation, at: any}} props */
+function Tail({ conversation, at }) {
+  const queues = conversation.sending.value.filter((one) => !one.queues);
+  return html`<div class="tl-tail tl-row" data-key="tail">
+    ${queues.map((one) => html`<${Sending} key=${one.key} text=${one.text} slow=${one.slow} />`)}
+    <${Endings} conversation=${conversation} at=${at} />
+  </div>`;
+}
+

@@ -1,0 +1,156 @@
+// The form that calls of tools have in common: one line that opens into a card.
+
+import { html, memo, useCallback } from "../../ui.js";
+import { icon } from "../../shared/icons.js";
+import { preferences } from "../../preferences.js";
+import { Elapsed } from "../ticking.js";
+import { duration, firstLine } from "../words.js";
+import { tookOf } from "../calls.js";
+
+/**
+ * @typedef {import("../calls.js").Call} Call
+ *
+ * What surrounds a card. A card asks for everything by this: it knows no network and nothing global.
+ * @typedef {object} At
+ * @property {(command: string, args?: Record<string, any>) => any} do runs a command of the page
+ * @property {(key: string) => boolean | undefined} opened whether the user opened or closed it
+ * @property {(key: string, isOpen: boolean) => void} setOpened
+ * @property {(key: string) => Record<string, any>} draft what the user has begun in a card
+ * @property {(id: string) => any} agent a chat of the family, if it is known
+ * @property {(id: string) => Promise<string>} text the text of a file of the chat
+ * @property {(id: string) => string} href where a file of the chat can be had
+ * @property {(call: Call) => {name: string, tool: string}} server whose tool a call is of
+ * @property {(id: string) => {decision: string, by: string, words: string} | undefined} decided
+ * @property {boolean} readonly
+ *
+ * A card: data, and small views that are made when they are needed.
+ * @typedef {object} Card
+ * @property {readonly string[]} names of the tools that it is for
+ * @property {string} icon
+ * @property {"commands" | "diffs" | "tools"} kind
+ * @property {(call: Call, at: At) => readonly string[]} line what it does and with what: plain text
+ * @property {boolean} [mono] the second part of the line is code
+ * @property {(call: Call, at: At) => readonly string[]} [facts] at the right of the line
+ * @property {(call: Call) => string} [problem] why it is to be red, "" if it is not
+ * @property {(call: Call) => boolean} [news] whether it opens by itself
+ * @property {(call: Call, at: At) => any} [body] made when it is opened
+ * @property {(call: Call, at: At) => any} [acts] buttons in the line
+ * @property {(call: Call, at: At) => any} [view] a form of its own, in the place of the common one
+ * @property {(call: Call, at: At) => any} [ask] what a person is shown who has to allow it
+ * @property {string} [question] what that person is asked
+ */
+
+/** @param {{card: Card, call: Call, at: At}} props */
+export const CallLine = memo(({ card, call, at }) => {
+  const problem = (card.problem ?? problemOf)(call);
+  const isOpen = at.opened(call.key) ?? opensBy(card, call, problem);
+  const onToggle = useToggle(call.key, isOpen, at);
+  const form = `work ${problem ? "bad" : ""} ${call.state}`;
+  if (!card.body) return html`<div class=${`w1 ${form}`}>${lineOf(card, call, at, problem)}</div>`;
+  return html`<details class=${form} open=${isOpen} onToggle=${onToggle} data-call=${call.key}>
+    <summary>${lineOf(card, call, at, problem)}${icon("chev")}</summary>
+    ${isOpen && html`<div class="inside">${errorBox(call, problem)}${card.body(call, at)}</div>`}
+  </details>`;
+});
+
+/**
+ * Return what is to be done when a user opens or closes something.
+ * @param {string} key
+ * @param {boolean} isOpen
+ * @param {At} at
+ */
+export function useToggle(key, isOpen, at) {
+  return useCallback(
+    (/** @type {Event} */ event) => {
+      const { open } = /** @type {HTMLDetailsElement} */ (event.currentTarget);
+      if (open !== isOpen) at.setOpened(key, open);
+    },
+    [key, isOpen, at],
+  );
+}
+
+/** @param {Card} card @param {Call} call @param {string} problem */
+function opensBy(card, call, problem) {
+  const mode = preferences[card.kind].value;
+  if (mode !== "auto") return mode === "open";
+  return card.news ? card.news(call) : Boolean(problem) && call.running;
+}
+
+/** @param {Call} call */
+export const problemOf = (call) => (call.failed ? call.error : "");
+
+/** @param {Card} card @param {Call} call @param {At} at @param {string} problem */
+function lineOf(card, call, at, problem) {
+  const [verb, what = ""] = card.line(call, at);
+  const facts = card.facts?.(call, at) ?? [];
+  return html`${icon(problem ? "x" : card.icon)}<span class="what"
+      ><b>${verb}</b> ${what && html`<span class=${card.mono ? "mono" : ""}>${what}</span>`}${
+        problem && html` <span class="why">${firstLine(problem)}</span>`
+      }</span
+    ><span class="r">${badges(call)}${facts.map((fact) => html`<span>${fact}</span>`)}${
+      card.acts?.(call, at)
+    }${timeOf(call)}</span>`;
+}
+
+/** @param {Call} call */
+function timeOf(call) {
+  if (call.running) return html`<i class="cue go"></i><${Elapsed} since=${call.began} />`;
+  if (call.state === "asks") return html`<i class="cue ask"></i>waits for you`;
+  if (call.state === "waits") return html`<i class="cue ask"></i><${Elapsed} since=${call.began} />`;
+  const took = tookOf(call);
+  return took !== null && took >= 100 ? html`<span class="num">${duration(took)}</span>` : null;
+}
+
+/** @param {Call} call */
+function badges(call) {
+  if (call.state === "refused") return html`<span class="tag bad">refused</span>`;
+  if (call.state === "interrupted") return html`<span class="tag">interrupted</span>`;
+  return call.rewritten && html`<span class="tag">changed by a rule</span>`;
+}
+
+/** @param {Call} call @param {string} problem */
+function errorBox(call, problem) {
+  if (call.state === "interrupted") return html`<p class="quiet">${interruptedWords(call)}</p>`;
+  return problem && problem !== firstLine(problem) && html`<pre class="error" tabindex="0">${problem}</pre>`;
+}
+
+/** @param {Call} call */
+export function interruptedWords(call) {
+  if (/may have (done|run)/.test(call.error)) return call.error;
+  return "It was stopped before it had a result.";
+}
+
+/**
+ * Return the first word of a line: what goes on, what was done, or what could not be.
+ * @param {Call} call
+ * @param {string} now
+ * @param {string} then
+ * @param {string} [not]
+ */
+export function said(call, now, then, not) {
+  if (call.running) return now;
+  if (call.failed) return not ?? `${then}: failed`;
+  return call.state === "done" ? then : now;
+}
+
+/** A button with words. @param {{label: string, onClick: () => any, form?: string, keys?: string, disabled?: boolean}} props */
+export const Button = ({ label, onClick, form = "", keys, disabled }) =>
+  html`<button type="button" class=${`btn ${form}`} disabled=${disabled} onClick=${onClick}>
+    ${label}${keys && html` <kbd>${keys}</kbd>`}
+  </button>`;
+
+/** A button with a sign. @param {{sign: string, label: string, onClick: (event: Event) => any}} props */
+export const SignButton = ({ sign, label, onClick }) =>
+  html`<button
+    type="button"
+    class="ic sm"
+    aria-label=${label}
+    title=${label}
+    onClick=${(/** @type {Event} */ event) => {
+      event.preventDefault();
+      event.stopPropagation();
+      onClick(event);
+    }}
+  >
+    ${icon(sign)}
+  </button>`;

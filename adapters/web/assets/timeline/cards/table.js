@@ -1,0 +1,44 @@
+// Which card draws the calls of which tool. A new card is a file and a row here.
+
+import { html, memo } from "../../ui.js";
+import { agentModels, Agents, interruptAgent, listAgents, messageAgent, spawnAgent } from "./agents.js";
+import { Approval } from "./approval.js";
+import { editFiles, writeFile } from "./editing.js";
+import { execute, processList, processOutput, processSignal } from "./execute.js";
+import { CallLine } from "./frame.js";
+import { generic } from "./generic.js";
+import {
+  advisor, createWorkspace, listTemplates, readTemplate, startWorkspace, stopWorkspace, webSearch,
+} from "./others.js";
+import { proposePlan } from "./plan.js";
+import { askUser } from "./question.js";
+import { attachFile, findTools, readFile, Reads, readSkill, readSkillFile } from "./reading.js";
+
+/** @typedef {import("./frame.js").Card} Card @typedef {import("./frame.js").Call} Call */
+/** @typedef {import("./frame.js").At} At */
+
+/** @type {readonly Card[]} */
+export const CARDS = [
+  readFile, readSkill, readSkillFile, attachFile, findTools,
+  writeFile, editFiles,
+  execute, processOutput, processList, processSignal,
+  spawnAgent, messageAgent, interruptAgent, listAgents, agentModels,
+  askUser, proposePlan,
+  advisor, webSearch,
+  createWorkspace, startWorkspace, stopWorkspace, listTemplates, readTemplate,
+];
+
+const BY_NAME = new Map(CARDS.flatMap((card) => card.names.map((name) => [name, card])));
+
+/** @param {string} name of a tool @returns {Card} */
+export const cardOf = (name) => BY_NAME.get(name) ?? generic;
+
+/** A call, in its card. @param {{call: Call, at: At}} props */
+export const CallView = memo(({ call, at }) => {
+  const card = cardOf(call.name);
+  if (call.ask) return html`<${Approval} call=${call} card=${card} at=${at} />`;
+  const own = card.view?.(call, at);
+  return own ?? html`<${CallLine} card=${card} call=${call} at=${at} />`;
+});
+
+export { Agents, Reads };

@@ -1,0 +1,45 @@
+// What a command has written: its colours, held at its end while more comes.
+
+import { html, memo, useCallback, useLayoutEffect, useRef } from "../../ui.js";
+import { ansiLines } from "../ansi_view.js";
+import { lineCount } from "../words.js";
+
+const LONG = 3; // lines of a command; a longer one is folded
+
+/** @param {{command: string, output: string, running: boolean}} props */
+export const Terminal = memo(({ command, output, running }) => {
+  const { box, onScroll } = useStickToEnd(output);
+  return html`${lineCount(command) > 1 && html`<${LongCommand} command=${command} />`}
+    ${(output || running) &&
+    html`<pre class="term" tabindex="0" ref=${box} onScroll=${onScroll} aria-label="Output">
+${ansiLines(output)}${running && html`<span class="caret"></span>`}</pre
+    >`}
+    ${!output && !running && html`<p class="in quiet">It wrote nothing.</p>`}`;
+});
+
+/** @param {{command: string}} props */
+function LongCommand({ command }) {
+  const lines = command.split("\n");
+  if (lines.length <= LONG) return html`<pre class="term plain" tabindex="0">${command}</pre>`;
+  return html`<details class="long">
+    <summary><code>${lines[0]}</code> <span class="quiet">and ${lines.length - 1} more lines</span></summary>
+    <pre class="term plain" tabindex="0">${command}</pre>
+  </details>`;
+}
+
+/**
+ * Keep a box at its end as it grows, unless the user has scrolled up in it.
+ * @param {unknown} grows
+ */
+export function useStickToEnd(grows) {
+  const box = useRef(/** @type {HTMLElement | null} */ (null));
+  const isFree = useRef(false);
+  const onScroll = useCallback((/** @type {Event} */ event) => {
+    const { scrollHeight, scrollTop, clientHeight } = /** @type {HTMLElement} */ (event.target);
+    isFree.current = scrollHeight - scrollTop - clientHeight > 2;
+  }, []);
+  useLayoutEffect(() => {
+    if (box.current && !isFree.current) box.current.scrollTop = box.current.scrollHeight;
+  }, [grows]);
+  return { box, onScroll };
+}

@@ -1,0 +1,59 @@
+// A message of the user's: its text, what is attached to it, and what can be done with it.
+
+import { html, memo, useState } from "../ui.js";
+import { SignButton, Button } from "./cards/frame.js";
+import { FileChip, FileReference } from "./attachments.js";
+import { timeOf } from "./calls.js";
+import { textOf } from "./turn.js";
+import { clock, counted } from "./words.js";
+
+/** @typedef {import("./rows.js").Around} Around */
+/** @typedef {import("./items.js").Message} Message */
+
+const LONG = 2400; // characters; a longer message is folded
+const LONG_LINES = 24;
+
+/** @param {{message: Message, at: Around}} props */
+export const OwnMessage = memo(({ message, at }) => {
+  const text = textOf(message);
+  const beside = message.content.filter((part) => part.type === "file" || part.type === "file-reference");
+  const time = timeOf(message.created_at);
+  const who = at.person(message.created_by);
+  return html`<article class="me" id=${`m${message.id}`} aria-label=${`${who || "Your message"}${time === null ? "" : `, ${clock(time)}`}`}>
+    ${who && html`<span class="meta who">${who}</span>`}
+    ${text && html`<${Bubble} text=${text} />`}
+    ${beside.length > 0 &&
+    html`<div class="beside">${beside.map((part) =>
+      part.type === "file" ? html`<${FileChip} part=${part} at=${at} />` : html`<${FileReference} part=${part} at=${at} />`,
+    )}</div>`}
+    <footer class="meta acts">
+      ${!at.readonly &&
+      html`<${SignButton} sign="pen" label="Edit" onClick=${() => at.do("message.edit", { message: message.id })} />
+        <${SignButton} sign="retry" label="Send again with another model…" onClick=${(/** @type {Event} */ event) => at.do("message.resend", { message: message.id, at: event.currentTarget })} />`}
+      <${SignButton} sign="copy" label="Copy" onClick=${() => at.do("copy", { text })} />
+      <${SignButton} sign="link" label="Copy a link to this message" onClick=${() => at.do("message.link", { message: message.id })} />
+      ${time !== null && html`<time datetime=${message.created_at}>${clock(time)}</time>`}
+    </footer>
+  </article>`;
+});
+
+/** @param {{text: string}} props */
+function Bubble({ text }) {
+  const [isOpen, setOpen] = useState(false);
+  const lines = text.split("\n");
+  const isLong = text.length > LONG || lines.length > LONG_LINES;
+  const shown = !isLong || isOpen ? text : lines.slice(0, LONG_LINES).join("\n").slice(0, LONG);
+  return html`<div class="bub">
+    ${shown}${isLong && !isOpen && "…"}
+    ${isLong &&
+    html`<${Button} form="quiet" label=${isOpen ? "Show less" : `Show all ${counted(lines.length, "line")}`} onClick=${() => setOpen(!isOpen)} />`}
+  </div>`;
+}
+
+/** A message that is being sent. @param {{text: string}} props */
+export const Sending = memo(
+  ({ text }) => html`<article class="me sending" aria-label="Your message, being sent">
+    <div class="bub">${text}</div>
+    <footer class="meta">being sent…</footer>
+  </article>`,
+);
