@@ -59,9 +59,9 @@ export function callOf(key, part, result, about) {
     id,
     name: part.tool_name ?? "",
     args,
-    argsText: part.args_text ?? "",
+    argsText: part.argsText ?? "",
     result: hasResult ? result.result : undefined,
-    resultText: result?.result_text ?? "",
+    resultText: result?.resultText ?? "",
     error,
     state,
     running: state === "running" || state === "writing",
@@ -124,7 +124,7 @@ export function errorOf(result) {
  * @returns {Record<string, any>}
  */
 function argsOf(part, isLive) {
-  const args = part.args ?? (isLive && part.args_text ? looseJson(part.args_text) : undefined);
+  const args = part.args ?? (isLive && part.argsText ? looseJson(part.argsText) : undefined);
   return typeof args === "object" && args !== null && !Array.isArray(args) ? args : {};
 }
 

@@ -50,10 +50,10 @@ function Bubble({ text }) {
   </div>`;
 }
 
-/** A message that is being sent. @param {{text: string}} props */
+/** A message that is being sent. @param {{text: string, slow?: boolean}} props */
 export const Sending = memo(
-  ({ text }) => html`<article class="me sending" aria-label="Your message, being sent">
+  ({ text, slow = false }) => html`<article class="me sending" aria-label="Your message, being sent">
     <div class="bub">${text}</div>
-    <footer class="meta">being sent…</footer>
+    <footer class="meta">${slow ? "The daemon cannot be reached; it is tried again…" : "being sent…"}</footer>
   </article>`,
 );

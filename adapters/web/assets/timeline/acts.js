@@ -1,0 +1,149 @@
+// What can be done in a timeline, by keys, palette, menus and the cards themselves.
+
+import { command } from "../commands.js";
+import { go, route } from "../routes.js";
+import { ask } from "../shared/dialog.js";
+import { openMenu } from "../shared/menu.js";
+import { toast } from "../shared/toast.js";
+import { catalogue, readModels } from "../composer/catalogue.js";
+import { showFile } from "./lightbox.js";
+import { editing } from "./editing.js";
+import { navigationOf } from "./navigation.js";
+import { answerOf } from "./client_answers.js";
+import { textOf } from "./turn.js";
+
+/**
+ * @typedef {{conversation: import("./timeline.js").Conversation, around: any,
+ *   place: import("./anchor.js").Place, items: any, box: HTMLElement}} Desk
+ */
+
+/** @param {Desk} desk @returns {() => void} */
+export function registerActs(desk) {
+  const here = () => route.value.chats.includes(desk.conversation.id) || route.value.name !== "chat";
+  const removers = [...acts(desk), ...navigationOf(desk)].map((each) =>
+    command({ hidden: true, ...each, when: () => here() && (each.when?.() ?? true) }),
+  );
+  return () => removers.forEach((remove) => remove());
+}
+
+/** @param {Desk} desk @returns {import("../commands.js").Command[]} */
+function acts(desk) {
+  const { conversation } = desk;
+  const group = "Conversation";
+  return [
+    { id: "copy", title: "Copy", run: ({ text }) => copy(text) },
+    { id: "message.link", title: "Copy a link to a message", run: ({ message }) => copyLink(conversation.id, message) },
+    { id: "message.edit", title: "Edit your last message", group, hidden: false, when: () => isOwn(desk) && Boolean(lastOwn(desk)), run: (args) => edit(desk, args?.message) },
+    { id: "message.resend", title: "Send again with another model", run: (args) => resend(desk, args) },
+    { id: "message.show", title: "Show a message", run: (args) => showCall(args) },
+    { id: "file.show", title: "Show a file", run: showFile },
+    { id: "chat.open", title: "Open a chat", run: ({ chat }) => go(`/c/${chat}`) },
+    { id: "chat.retry", title: "Try the failed turn again", group, hidden: false, when: () => hasFailed(desk), run: (args) => conversation.retry({ model: args?.model }) },
+    { id: "chat.retryWith", title: "Go on with another model", run: (args) => withModel(args.at, (model) => conversation.retry({ model })) },
+    ...decisions(desk),
+    { id: "question.answer", title: "Answer a question", run: ({ text }) => conversation.send({ text }) },
+    { id: "plan.carry", title: "Carry out the plan", run: () => conversation.send({ text: "Carry out the plan.", plan: false }) },
+    { id: "call.answer", title: "Answer a call", run: (args) => answerOf(conversation, args) },
+  ];
+}
+
+/** @param {Desk} desk @returns {import("../commands.js").Command[]} */
+function decisions({ conversation }) {
+  const group = "Consent";
+  const open = () => conversation.state.peek().asks[0];
+  const when = () => Boolean(open());
+  const decide = (/** @type {any} */ how) => (/** @type {any} */ args) =>
+    decided(() => conversation.decide(args?.ask ?? open(), how, args?.words), Boolean(args?.ask));
+  return [
+    { id: "approval.allow", title: "Allow once", group, hidden: false, when, run: decide("allow_once") },
+    { id: "approval.always", title: "Always allow in this chat", group, hidden: false, when, run: decide("allow_always") },
+    { id: "approval.deny", title: "Deny", when, run: decide("deny") },
+  ];
+}
+
+/** Where it was asked for by a key there is no card that could say what went wrong. @param {() => Promise<any>} act @param {boolean} byCard */
+async function decided(act, byCard) {
+  try {
+    await act();
+  } catch (error) {
+    if (byCard) throw error;
+    toast(`Nothing was decided: ${/** @type {Error} */ (error).message}`);
+  }
+}
+
+/** @param {string} text */
+async function copy(text) {
+  try {
+    await navigator.clipboard.writeText(text);
+    toast("Copied");
+  } catch {
+    toast("The browser does not let this page copy. Select the text instead.");
+  }
+}
+
+/** @param {string} chat @param {number} message */
+const copyLink = (chat, message) => copy(`${location.origin}/c/${chat}?m=${message}`);
+
+/** @param {Desk} desk */
+const isOwn = (desk) => !desk.around.readonly;
+
+/** @param {Desk} desk */
+const lastOwn = ({ conversation }) => conversation.state.peek().messages.findLast((each) => each.role === "user");
+
+/** @param {Desk} desk */
+const hasFailed = ({ conversation, around }) =>
+  !around.readonly && Boolean(conversation.state.peek().error || conversation.state.peek().retry);
+
+/** @param {Desk} desk @param {number} [id] */
+function edit(desk, id) {
+  const { messages } = desk.conversation.state.peek();
+  const message = id ? messages.find((each) => each.id === id) : lastOwn(desk);
+  if (message) editing.value = { chat: desk.conversation.id, message: /** @type {any} */ (message) };
+}
+
+/** @param {Desk} desk @param {{message: number, at: Element}} what */
+async function resend({ conversation }, { message, at }) {
+  const { messages, queue } = conversation.state.peek();
+  const found = messages.find((each) => each.id === message);
+  if (!found) return;
+  withModel(at, async (model) => {
+    const follows = messages.some((each) => each.id > message);
+    const text = `What follows this message is removed${queue.length ? ", and the queue is cleared" : ""}.`;
+    if (follows && !(await ask({ title: "Send it again?", text, yes: "Send again" }))) return;
+    try {
+      await conversation.edit(message, { ...writtenOf(/** @type {any} */ (found)), model });
+    } catch (error) {
+      toast(`It was not sent: ${/** @type {Error} */ (error).message}`);
+    }
+  });
+}
+
+/** @param {import("./items.js").Message} message */
+function writtenOf(message) {
+  const files = message.content.filter((part) => part.type === "file");
+  const refs = message.content.filter((part) => part.type === "file-reference");
+  return {
+    text: textOf(message),
+    files: files.map((part) => ({ id: part.file_id, name: part.name, type: part.media_type })),
+    refs: /** @type {any} */ (refs),
+  };
+}
+
+/** Let a model be chosen. @param {Element} at @param {(model: string) => void} run */
+async function withModel(at, run) {
+  await readModels();
+  const { groups, why } = catalogue.value;
+  const items = groups.flatMap((group) =>
+    group.models.map((model) => ({ label: model.name, disabled: model.why || false, run: () => run(model.id) })),
+  );
+  if (items.length) openMenu({ at, label: "Model", items });
+  else toast(why || "There is no model.");
+}
+
+/** @param {{call?: string}} what */
+function showCall({ call }) {
+  if (!call) return;
+  const card = document.querySelector(`[data-approval="${CSS.escape(call)}"]`);
+  card?.scrollIntoView({ block: "center" });
+  if (card instanceof HTMLElement) card.focus({ preventScroll: true });
+}

@@ -1,0 +1,48 @@
+// What a screen reader is told: short sentences, at most one each two seconds, never the text as it
+// streams.
+
+import { html, signal, useEffect, useMemo, useSignalEffect } from "../ui.js";
+import { callWords } from "./cards/asks.js";
+import { faultOf } from "./faults.js";
+
+const PAUSE_MS = 2000;
+
+/** @param {{conversation: import("./timeline.js").Conversation}} props */
+export function Announcer({ conversation }) {
+  const voice = useMemo(() => voiceOf(), [conversation]);
+  const before = useMemo(() => ({ status: conversation.state.peek().status, asks: conversation.state.peek().asks, speaks: false, error: conversation.state.peek().error }), [conversation]);
+  useEffect(() => voice.close, []);
+  useSignalEffect(() => {
+    const { status, asks, live, error } = conversation.state.value;
+    const speaks = Boolean(live?.parts.some((part) => part.type === "text"));
+    if (speaks && !before.speaks) voice.say("Answer begins");
+    const fresh = asks.find((ask) => !before.asks.includes(ask));
+    if (fresh) voice.say(`Asks: ${callWords(fresh)}`);
+    if (error && error !== before.error) voice.say(faultOf(error).title);
+    else if (status === "waiting" && before.status && before.status !== "waiting") voice.say("Done");
+    Object.assign(before, { status, asks, speaks, error });
+  });
+  return html`<div class="sr" role="status" aria-live="polite">${voice.words}</div>`;
+}
+
+function voiceOf() {
+  const words = signal("");
+  /** @type {string[]} */
+  let queue = [];
+  let timer = 0;
+  const next = () => {
+    timer = 0;
+    const said = queue.shift();
+    if (said === undefined) return;
+    words.value = said;
+    timer = setTimeout(next, PAUSE_MS);
+  };
+  return {
+    words,
+    say: (/** @type {string} */ sentence) => {
+      queue = [...queue.slice(-2), sentence];
+      if (!timer) next();
+    },
+    close: () => clearTimeout(timer),
+  };
+}
