@@ -21,6 +21,7 @@ import msgspec
 
 from adapters.http.endpoints import Access, Call, Endpoint, HttpResponse, json_response
 from adapters.http.refusals import not_found
+from adapters.web.policy import PAGE_HEADERS
 
 FOLDER = Path(__file__).parent / "assets"
 DEVELOPER = "dev"  # the digest of files that may change while we run
@@ -30,6 +31,7 @@ GZIP_BYTES_MIN = 512  # a smaller file is not worth it
 
 ENTRY = "app.js"
 STYLES = "all.css"  # made of the sheets in css/
+GALLERY = "gallery"  # a page with all cards in all states, for developers only
 STYLE_ORDER = ("css/tokens.css", "css/base.css")
 
 TYPES = {
@@ -185,6 +187,8 @@ class AssetRoutes:
     async def serve(self, call: Call) -> HttpResponse:
         assets = self._source.assets
         found = assets.find(call.path["asset"])
+        if call.path["digest"] == assets.digest == DEVELOPER and call.path["asset"] == GALLERY:
+            return HttpResponse(200, gallery_page(assets), TYPES[".html"], PAGE_HEADERS)
         if found is None or call.path["digest"] != assets.digest:
             raise not_found()
         headers = [
@@ -198,6 +202,24 @@ class AssetRoutes:
             return HttpResponse(200, found.body, found.media_type, headers)
         headers.append(("content-encoding", "gzip"))
         return HttpResponse(200, found.compressed, found.media_type, headers)
+
+
+def gallery_page(assets: Assets) -> bytes:
+    """Return the page on which a developer looks at every card in every state."""
+    return f"""<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<title>Cards</title>
+<link rel="stylesheet" href="{assets.url(STYLES)}">
+<script type="module" src="{assets.url("gallery/gallery.js")}"></script>
+</head>
+<body>
+<div id="app"></div>
+</body>
+</html>
+""".encode()
 
 
 def _caching(digest: str) -> str:

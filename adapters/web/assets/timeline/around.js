@@ -1,12 +1,11 @@
 // What surrounds the cards of one chat: what they ask for, and what the page remembers for them.
 
 import { chats } from "../chats_store.js";
-import { catalogue, modelOf, readModels } from "../composer/catalogue.js";
+import { catalogue, modelOf, money, readModels } from "./model_names.js";
 import { find } from "../commands.js";
 import { me } from "../session.js";
 import { computed, effect, signal } from "../ui.js";
 import { address, api } from "../wire/api.js";
-import { money } from "../text/money.js";
 
 /** @typedef {import("./timeline.js").Conversation} Conversation */
 /** @typedef {ReturnType<typeof aroundOf>} Around */

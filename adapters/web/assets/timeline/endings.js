@@ -47,7 +47,7 @@ const ForeignAsk = memo(({ ask, at }) => {
 const nameOf = (ask) => ask.tool_name.replace(/^(workspace|start):/, "");
 
 /** @param {{retry: any, at: any}} props */
-const Retry = memo(({ retry, at }) => {
+export const Retry = memo(({ retry, at }) => {
   const until = timeOf(retry.retrying_at) ?? 0;
   const page = retry.kind === "overloaded" && STATUS_PAGES[retry.provider ?? ""];
   return html`<section class="retry ending" aria-label="It is tried again">
@@ -89,7 +89,7 @@ const ACTS = {
 };
 
 /** @param {{error: any, at: any}} props */
-const Failed = memo(({ error, at }) => {
+export const Failed = memo(({ error, at }) => {
   const fault = faultOf(error);
   const [isOpen, setOpen] = useState(false);
   const details = [error.message, error.detail].filter(Boolean).join("\n\n");

@@ -19,7 +19,7 @@ export const OwnMessage = memo(({ message, at }) => {
   const beside = message.content.filter((part) => part.type === "file" || part.type === "file-reference");
   const time = timeOf(message.created_at);
   const who = at.person(message.created_by);
-  return html`<article class="me" id=${`m${message.id}`} aria-label=${`${who || "Your message"}${time === null ? "" : `, ${clock(time)}`}`}>
+  return html`<article class="me" data-message=${message.id} data-role="user" aria-label=${`${who || "Your message"}${time === null ? "" : `, ${clock(time)}`}`}>
     ${who && html`<span class="meta who">${who}</span>`}
     ${text && html`<${Bubble} text=${text} />`}
     ${beside.length > 0 &&
@@ -43,8 +43,7 @@ function Bubble({ text }) {
   const lines = text.split("\n");
   const isLong = text.length > LONG || lines.length > LONG_LINES;
   const shown = !isLong || isOpen ? text : lines.slice(0, LONG_LINES).join("\n").slice(0, LONG);
-  return html`<div class="bub">
-    ${shown}${isLong && !isOpen && "…"}
+  return html`<div class="bub"><span class="text">${shown}</span>${isLong && !isOpen && "…"}
     ${isLong &&
     html`<${Button} form="quiet" label=${isOpen ? "Show less" : `Show all ${counted(lines.length, "line")}`} onClick=${() => setOpen(!isOpen)} />`}
   </div>`;

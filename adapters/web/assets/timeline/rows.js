@@ -45,7 +45,7 @@ export const ItemView = memo(({ item, at }) => VIEWS[item.kind](item, at));
 const Answer = memo(({ item, at }) => {
   const { text, facts, grows } = item;
   const time = timeOf(facts?.created_at);
-  return html`<article class="said" aria-label=${time === null ? "Answer" : `Answer, ${clock(time)}`}>
+  return html`<article class="said" data-message=${item.message || "live"} data-role="assistant" aria-label=${time === null ? "Answer" : `Answer, ${clock(time)}`}>
     <${Prose} text=${text} grows=${Boolean(grows)} />
     ${facts && html`<${AnswerFoot} item=${item} at=${at} time=${time} />`}
   </article>`;

@@ -18,10 +18,7 @@ import { itemsOf } from "./turn.js";
 const OLDER_AHEAD = 2; // screens before the first message at which older ones are read
 
 /** @param {{conversation: Conversation}} props */
-export const Timeline = memo(({ conversation }) => html`<${Rows} key=${conversation.id} conversation=${conversation} />`);
-
-/** @param {{conversation: Conversation}} props */
-function Rows({ conversation }) {
+export function Timeline({ conversation }) {
   const box = useRef(/** @type {HTMLElement | null} */ (null));
   const range = useSignal({ from: 0, to: 0 });
   const move = useSignal({ isAtEnd: true, seen: "" });
@@ -41,7 +38,8 @@ function Rows({ conversation }) {
     wantOlder(conversation, place, box.current);
   });
   const shown = items.value.slice(from, to);
-  return html`<div class="tl" role="log" aria-live="off" aria-label="Conversation" tabindex="0" ref=${box}>
+  return html`<div class="tl-box">
+    <div class="tl" role="log" aria-live="off" aria-label="Conversation" tabindex="0" ref=${box}>
       <${Head} conversation=${conversation} />
       <${Gap} height=${place.top(from)} />
       ${shown.map((item) => html`<${Row} key=${item.key} item=${item} at=${around} />`)}
@@ -49,7 +47,8 @@ function Rows({ conversation }) {
       <${Tail} conversation=${conversation} at=${around} />
     </div>
     <${JumpButton} move=${move} items=${items} place=${place} />
-    <${Announcer} conversation=${conversation} />`;
+    <${Announcer} conversation=${conversation} />
+  </div>`;
 }
 
 /** @param {Conversation} conversation @param {Place} place @param {HTMLElement | null} box */

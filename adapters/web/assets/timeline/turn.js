@@ -218,7 +218,7 @@ function costOf(steps) {
 const WORK = [
   [/^read_/, (n) => `read ${counted(n, "file")}`],
   [/^(execute)$/, (n) => `ran ${counted(n, "command")}`],
-  [/^(write_file|edit_files)$/, (n) => `changed ${counted(n, "file")}`],
+  [/^(write_file|edit_files)$/, (n) => `made ${counted(n, "edit")}`],
   [/^web_search$/, (n) => `searched ${n === 1 ? "once" : `${n} times`}`],
   [/^spawn_agent$/, (n) => `asked ${counted(n, "agent")}`],
   [/^advisor$/, () => "asked the advisor"],
