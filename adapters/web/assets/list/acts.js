@@ -6,7 +6,7 @@ import { isAdmin, me } from "../session.js";
 import { toast } from "../shared/toast.js";
 import { asks, works } from "../state/lights.js";
 import { chooseNone, chosen, roots } from "./look.js";
-import { neighbourOf } from "./moving.js";
+import { focusRow, neighbourOf } from "./moving.js";
 
 /** @typedef {import("../wire/types.js").Chat} Chat */
 
@@ -51,6 +51,7 @@ export async function archive(wanted) {
   const able = wanted.filter((chat) => !whyNotArchived(chat));
   if (!able.length) return wanted[0] && toast({ text: whyNotArchived(wanted[0]) });
   const ids = able.map((chat) => chat.id);
+  passFocus(ids);
   leave(ids);
   chooseNone();
   if (!(await report(chats.archive(ids), "Not archived"))) return undefined;
@@ -67,6 +68,14 @@ export async function archive(wanted) {
 export async function unarchive(wanted, told = true) {
   const done = await report(chats.unarchive(wanted.map((chat) => chat.id)), "Still archived");
   if (done && told) toast({ text: wanted.length === 1 ? `“${wanted[0].title}” is back in the list` : `${wanted.length} chats are back in the list` });
+}
+
+/** Give the focus to the neighbour of a row that leaves the list. @param {string[]} ids */
+function passFocus(ids) {
+  const row = document.activeElement?.closest(".list [data-chat]");
+  const id = row instanceof HTMLElement ? row.dataset.chat : undefined;
+  const next = id && ids.includes(id) ? neighbourOf(id, ids) : undefined;
+  if (next) focusRow(next);
 }
 
 /** Go on to the neighbour if the open chat leaves the list. @param {string[]} ids */

@@ -4,7 +4,7 @@ import { run } from "../commands.js";
 import { panelOpen } from "../frame.js";
 import { me } from "../session.js";
 import { icon } from "../shared/icons.js";
-import { familyLight, LIGHT_NAMES, lightOf } from "../state/lights.js";
+import { agentLight, familyLight, LIGHT_NAMES } from "../state/lights.js";
 import { ownerName, stateWords } from "../state/row_words.js";
 import { money } from "../text/money.js";
 import { api } from "../wire/api.js";
@@ -32,7 +32,7 @@ export function ChatHeader({ conversation }) {
 
 /** @param {{chat: Chat}} props */
 function Title({ chat }) {
-  const light = chat.parent_chat_id ? lightOf(chat) : familyLight(chat);
+  const light = chat.parent_chat_id ? agentLight(chat) : familyLight(chat);
   const words = stateWords(chat, minute.value);
   return html`${chat.parent_chat_id ? html`<${Parent} chat=${chat} />` : null}
     <i class=${`cue ${light} only-s`} role="img" aria-label=${LIGHT_NAMES[light]}></i>

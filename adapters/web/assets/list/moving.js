@@ -11,6 +11,12 @@ export const moved = signal(/** @type {{key: string, focus: boolean} | null} */ 
 /** Return the rows that are chats. */
 const stops = () => rows.peek().filter((row) => row.kind !== "head");
 
+/** Give a row the focus. @param {string} key */
+export function focusRow(key) {
+  focused.value = key;
+  moved.value = { key, focus: true };
+}
+
 /** Move the focus by so many rows; with `choosing` both rows are chosen. @param {number} by @param {boolean} [choosing] */
 export function moveFocus(by, choosing = false) {
   const all = stops();
@@ -18,8 +24,7 @@ export function moveFocus(by, choosing = false) {
   const next = all[Math.min(all.length - 1, Math.max(0, here < 0 ? 0 : here + by))];
   if (!next) return;
   if (choosing) for (const row of [all[here], next]) if (row?.kind === "root") choose(row.key, true);
-  focused.value = next.key;
-  moved.value = { key: next.key, focus: true };
+  focusRow(next.key);
 }
 
 /** Open the chat before or behind the one that is open. @param {1 | -1} by */
@@ -77,8 +82,5 @@ export function onRowKey(event) {
 function foldFocused(open) {
   const row = rows.peek().find((one) => one.key === focused.peek());
   if (row?.kind === "root" && row.unfolded !== null) unfold(row.key, open);
-  if (row?.kind === "kid" && !open) {
-    focused.value = row.root.id;
-    moved.value = { key: row.root.id, focus: true };
-  }
+  if (row?.kind === "kid" && !open) focusRow(row.root.id);
 }

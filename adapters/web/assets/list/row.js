@@ -5,7 +5,7 @@ import { me } from "../session.js";
 import { icon } from "../shared/icons.js";
 import { age } from "../state/ages.js";
 import { addressOf } from "../state/filters.js";
-import { familyLight, lightOf, LIGHT_NAMES } from "../state/lights.js";
+import { agentLight, familyLight, LIGHT_NAMES } from "../state/lights.js";
 import { rowLine } from "../state/row_words.js";
 import { html, memo } from "../ui.js";
 import { minute, second } from "./clock.js";
@@ -16,12 +16,13 @@ import { filters } from "./look.js";
 /** The cue light. @param {{light: import("../state/lights.js").Light}} props */
 export const Cue = ({ light }) => html`<i class=${`cue ${light}`} aria-hidden="true"></i>`;
 
-/** How long ago something was; it counts on by itself. @param {{at: string}} props */
-export function Age({ at }) {
+/** How long ago something was; it counts on by itself, and seconds only for what goes on. @param {{at: string, counts?: boolean}} props */
+export function Age({ at, counts = false }) {
   const then = Date.parse(at);
   const slow = minute.value;
-  const now = slow - then < 90_000 ? second.value : slow;
-  return html`<time datetime=${at} title=${new Date(then).toLocaleString()}>${age(then, now)}</time>`;
+  const now = counts && slow - then < 90_000 ? second.value : slow;
+  const text = age(then, now);
+  return html`<time datetime=${at} title=${new Date(then).toLocaleString()}>${counts || !/s$/.test(text) ? text : "now"}</time>`;
 }
 
 /** @param {{title: string, count: number, folded: boolean, section: string, onFold: (section: string) => void}} props */
@@ -38,14 +39,13 @@ export const Head = memo(function Head({ title, count, folded, section, onFold }
  */
 export const ChatRow = memo(function ChatRow(props) {
   const { chat, kid, open, unfolded, isChosen, isChoosing, tab, onMenu } = props;
-  const light = kid ? lightOf(chat) : familyLight(chat);
+  const light = kid ? agentLight(chat) : familyLight(chat);
   const name = isChosen ? `chosen, ${LIGHT_NAMES[light]}` : LIGHT_NAMES[light];
   return html`<div class=${classes(props, light)} data-chat=${chat.id}>
     ${isChoosing && !kid ? html`<i class="pick" aria-hidden="true">${isChosen ? icon("check") : null}</i>` : html`<${Cue} light=${light} />`}
-    <a href=${`/c/${chat.id}${addressOf(filters.value)}`} aria-current=${open ? "page" : null} tabindex=${tab ? 0 : -1} draggable=${false} title=${chat.title}>
-      <b>${chat.title}</b><span class="sr">, ${name}</span>
-    </a>
-    <${Age} at=${chat.updated_at} />
+    <a href=${`/c/${chat.id}${addressOf(filters.value)}`} aria-current=${open ? "page" : null} tabindex=${tab ? 0 : -1} draggable=${false} title=${chat.title} aria-describedby=${`light-${chat.id}`}><b>${chat.title}</b></a>
+    <span class="sr" id=${`light-${chat.id}`}>${name}</span>
+    <${Age} at=${chat.updated_at} counts=${light === "go" || light === "ask"} />
     <button class="ic sm more" aria-label=${`Menu of ${chat.title}`} tabindex="-1" onClick=${(/** @type {any} */ event) => onMenu(chat.id, event.currentTarget)}>${icon("dots")}</button>
     ${kid ? null : html`<${SecondLine} chat=${chat} />`}
     ${unfolded === null ? null : html`<${FoldButton} ...${props} />`}

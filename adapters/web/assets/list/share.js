@@ -3,7 +3,7 @@
 
 import { icon } from "../shared/icons.js";
 import { api } from "../wire/api.js";
-import { html, useEffect, useState } from "../ui.js";
+import { html, useEffect, useRef, useState } from "../ui.js";
 import { copyLink, reasonOf } from "./acts.js";
 import { openBeside } from "./beside.js";
 
@@ -30,7 +30,7 @@ function Readers({ chat }) {
     <p class="dim">They see the chat and its agents as they go on, and can change nothing.</p>
     <${AddPerson} chat=${chat} readers=${readers} everyone=${everyone} onAdd=${change} />
     ${readers.users.map((person) => html`<${Reader} key=${person.id} name=${nameOf(person)} note=${person.name ? person.username : ""} onRemove=${() => change("user_roles", person.id, "")} />`)}
-    ${readers.groups.map((group) => html`<${Reader} key=${group.id} name=${group.display_name} note=${`${group.total_member_count} people`} onRemove=${() => change("group_roles", group.id, "")} />`)}
+    ${readers.groups.map((group) => html`<${Reader} key=${group.id} name=${group.display_name || group.name || "Everyone here"} note=${`${group.total_member_count} ${group.total_member_count === 1 ? "person" : "people"}`} onRemove=${() => change("group_roles", group.id, "")} />`)}
     ${readers.users.length || readers.groups.length ? null : html`<p class="dim">Nobody besides ${chat.owner_name || chat.owner_username || "its owner"}.</p>`}
     ${fault ? html`<p class="err" role="alert">${fault}</p>` : null}
     <footer><button class="btn" onClick=${() => copyLink(chat)}>${icon("copy")}Copy link</button></footer>
@@ -53,11 +53,17 @@ export const initials = (name) => name.split(/\s+/).map((word) => [...word][0] ?
 function AddPerson({ chat, readers, everyone, onAdd }) {
   const [words, setWords] = useState("");
   const [people, fault] = usePeople(chat.organization_id, words);
+  const field = useRef(/** @type {HTMLInputElement | null} */ (null));
+  useEffect(() => field.current?.focus(), []);
   const found = people.filter((person) => person.id !== chat.owner_id && !readers.users.some((one) => one.id === person.id));
   const all = everyone && !readers.groups.length && "everyone".includes(words.trim().toLowerCase());
-  const add = (/** @type {"user_roles" | "group_roles"} */ kind, /** @type {string} */ id) => (onAdd(kind, id, "read"), setWords(""));
+  const add = (/** @type {"user_roles" | "group_roles"} */ kind, /** @type {string} */ id) => {
+    onAdd(kind, id, "read");
+    setWords("");
+    field.current?.focus();
+  };
   return html`<div class="add-reader">
-    <input class="input" type="search" value=${words} placeholder="Add a person…" aria-label="Add a person" autofocus onInput=${(/** @type {any} */ event) => setWords(event.target.value)} />
+    <input ref=${field} class="input" type="search" value=${words} placeholder="Add a person…" aria-label="Add a person" onInput=${(/** @type {any} */ event) => setWords(event.target.value)} />
     <ul aria-label="People">
       ${all ? html`<li><button onClick=${() => add("group_roles", everyone)}><span class="av" aria-hidden="true">${icon("globe")}</span><span class="who">Everyone here</span></button></li>` : null}
       ${found.slice(0, SHOWN_MAX).map((person) => html`<li key=${person.id}><button onClick=${() => add("user_roles", person.id)}>
@@ -65,7 +71,7 @@ function AddPerson({ chat, readers, everyone, onAdd }) {
     </ul>
     ${found.length > SHOWN_MAX ? html`<p class="dim">${found.length - SHOWN_MAX} more: type a name.</p>` : null}
     ${words.trim() && !found.length && !all ? html`<p class="dim">Nobody is called that.</p>` : null}
-    ${!found.length && !words ? html`<p class="dim">${fault || "There is nobody else here yet."}</p>` : null}
+    ${fault ? html`<p class="err" role="alert">${fault}</p>` : null}
   </div>`;
 }
 

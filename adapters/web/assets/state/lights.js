@@ -31,9 +31,15 @@ export function lightOf(chat) {
 /** Return the stronger of two lights. @param {Light} one @param {Light} other @returns {Light} */
 export const stronger = (one, other) => (STRENGTH.indexOf(one) <= STRENGTH.indexOf(other) ? one : other);
 
+/** Return the light of an agent. What agents write is for their root: it is nobody's to read. @param {Chat} chat @returns {Light} */
+export function agentLight(chat) {
+  const light = lightOf(chat);
+  return light === "new" ? "off" : light;
+}
+
 /** Return the strongest light of a root and its agents. @param {Chat} chat @returns {Light} */
 export function familyLight(chat) {
-  return (chat.children ?? []).reduce((light, child) => stronger(light, lightOf(child)), lightOf(chat));
+  return (chat.children ?? []).reduce((light, child) => stronger(light, agentLight(child)), lightOf(chat));
 }
 
 /** Return the chat of the family that asks: the root before its agents. @param {Chat} chat */

@@ -9,7 +9,7 @@
 import { age } from "./ages.js";
 import { askWords } from "./ask_words.js";
 import { faultWords } from "./fault_words.js";
-import { asks, familyLight, lightOf, works, LIGHT_NAMES } from "./lights.js";
+import { agentLight, asks, familyLight, works, LIGHT_NAMES } from "./lights.js";
 
 /**
  * Return the second line.
@@ -78,7 +78,7 @@ function agentsState(chat) {
 }
 
 /** Return what a row says to people who do not see its light. @param {Chat} chat @param {boolean} kid */
-export const lightName = (chat, kid) => LIGHT_NAMES[kid ? lightOf(chat) : familyLight(chat)];
+export const lightName = (chat, kid) => LIGHT_NAMES[kid ? agentLight(chat) : familyLight(chat)];
 
 /** @param {string[]} texts */
 const joined = (texts) => texts.filter(Boolean).join(" · ");
