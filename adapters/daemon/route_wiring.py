@@ -55,6 +55,7 @@ from adapters.plugins.identity import identify_by
 from adapters.postgres.reading import MessagePages
 from adapters.settings import Config
 from adapters.tools.approvals.routes import Approvals
+from adapters.tools.approvals.rule_routes import ConsentRuleRoutes
 from adapters.tools.approvals.store import ConsentStore
 from adapters.tools.mcp.routes.all_routes import mcp_routes
 from adapters.web.routes import web_routes
@@ -306,6 +307,11 @@ def chat_routes(deps: RouteDeps) -> Sequence[Routes]:
         QueueRoutes(admission, ledger, sending=sending, files=files, catalogue=catalogue),
         TurnRoutes(admission, sending, overviews=overviews, organization=organization),
         Approvals(admission, consents, sending=sending),
+        ConsentRuleRoutes(
+            deps.config.approval_policy,
+            deps.config.approval_rules,
+            deadline=deps.config.approval_deadline,
+        ),
         TitleRoutes(
             admission,
             chats.store.reading,

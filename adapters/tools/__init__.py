@@ -4,6 +4,7 @@ For other rooms:
     toolbox                 all sources of tools as one toolset for a turn, and what a source is
     built_in.sources        the built-in tools, in their order
     approvals.routes        the endpoints of consent
+    approvals.rule_routes   the endpoint that shows the deployment's rules of consent
     approvals.schemas       the JSON of consent
     approvals.store         consent in PostgreSQL
     mcp.wiring              the servers of tools, put together

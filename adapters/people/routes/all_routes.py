@@ -8,7 +8,7 @@ from adapters.people.routes.accounts import Accounts, UserRights
 from adapters.people.routes.organizations import Organizations
 from adapters.people.routes.passwords import Credentials, InvitationPages
 from adapters.people.routes.sessions import SessionRoutes
-from adapters.people.routes.tokens import PersonalTokens
+from adapters.people.routes.tokens import BrowserSessions, PersonalTokens
 
 
 def people_routes(auth: Auth) -> Sequence[Routes]:
@@ -18,6 +18,7 @@ def people_routes(auth: Auth) -> Sequence[Routes]:
         Credentials(auth),
         UserRights(auth),
         PersonalTokens(auth),
+        BrowserSessions(auth),
         SessionRoutes(auth),
         Organizations(auth),
         InvitationPages(auth),

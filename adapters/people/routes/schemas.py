@@ -141,6 +141,16 @@ class ShownToken(Struct, frozen=True):
     lifetime_seconds: int
 
 
+class ShownSession(Struct, frozen=True):
+    """A session in a browser. Its id stands in the path that ends it, and is no secret."""
+
+    id: str
+    created_at: datetime
+    last_used: datetime
+    expires_at: datetime
+    is_current: bool  # whether the request belongs to it
+
+
 class TokenBounds(Struct, frozen=True):
     max_token_lifetime: int  # nanoseconds
 
@@ -234,6 +244,17 @@ def present_token(of: ListedToken) -> ShownToken:
         scopes=scopes,
         token_name=of.name,
         lifetime_seconds=int((expires_at - of.created_at).total_seconds()),
+    )
+
+
+def present_session(of: ListedToken, *, current: str) -> ShownSession:
+    """Return a session without its secret. `current` is the id of the request's token."""
+    return ShownSession(
+        id=of.id,
+        created_at=of.created_at,
+        last_used=of.last_used_at or of.created_at,
+        expires_at=of.expires_at or FOR_EVER,
+        is_current=of.id == current,
     )
 
 

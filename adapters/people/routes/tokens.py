@@ -16,8 +16,16 @@ from adapters.http.refusals import HttpError, Validation, forbidden, not_found
 from adapters.people.auth.wiring import Auth
 from adapters.people.routes import checks
 from adapters.people.routes.checks import BODY_BYTES_MAX, USERS, user_of_path
-from adapters.people.routes.schemas import NewKey, NewToken, ShownToken, TokenBounds, present_token
-from adapters.people.store.tokens import ListedToken, TokenRefusal
+from adapters.people.routes.schemas import (
+    NewKey,
+    NewToken,
+    ShownSession,
+    ShownToken,
+    TokenBounds,
+    present_session,
+    present_token,
+)
+from adapters.people.store.tokens import ListedToken, TokenKind, TokenRefusal
 
 KEYS = f"{USERS}/{{user}}/keys"
 TOKENS = f"{KEYS}/tokens"
@@ -92,7 +100,7 @@ class PersonalTokens:
                 method="DELETE",
                 path=f"{KEYS}/{{key}}",
                 handle=self.revoke,
-                summary="Revoke a token: it is refused from now on",
+                summary="Revoke a token or end a session: it is refused from now on",
                 tag="tokens",
                 scope="users",
                 answers={204: None},
@@ -140,6 +148,32 @@ class PersonalTokens:
         if token is None:
             raise not_found()
         return token
+
+
+class BrowserSessions:
+    """Routes that list sessions. The route that revokes a token also ends a session."""
+
+    def __init__(self, auth: Auth) -> None:
+        self._auth = auth
+
+    def endpoints(self) -> Sequence[Endpoint]:
+        return (
+            Endpoint(
+                method="GET",
+                path=f"{KEYS}/sessions",
+                handle=self.sessions,
+                summary="Browsers in which a user is logged in, the newest first",
+                tag="tokens",
+                scope="users",
+                answers={200: list[ShownSession]},
+            ),
+        )
+
+    async def sessions(self, call: Call) -> HttpResponse:
+        user = await user_of_path(self._auth, call)
+        found = await self._auth.tokens.page(user.id, kind=TokenKind.SESSION)
+        shown = [present_session(each, current=call.user.token) for each in found]
+        return json_response(200, shown)
 
 
 def _scopes(new: NewToken) -> Sequence[str]:

@@ -101,9 +101,11 @@ class Tokens:
     async def of_id(self, id: str) -> GoodToken | None:
         return _good_token(await self._read((SQL["token_of_id"], {"id": id})))
 
-    async def page(self, user: UserId | None, *, expired: bool) -> list[ListedToken]:
-        """Return the personal tokens of a user, or of all, with or without expired ones."""
-        wanted = {"user": user, "expired": expired, "limit": LISTED_MAX}
+    async def page(
+        self, user: UserId | None, *, kind: TokenKind = TokenKind.PERSONAL, expired: bool = False
+    ) -> list[ListedToken]:
+        """Return the tokens of a user, or of all, with or without expired ones."""
+        wanted = {"user": user, "kind": kind, "expired": expired, "limit": LISTED_MAX}
         return [ListedToken.of(row) for row in await self._read((SQL["tokens_page"], wanted))]
 
     async def of_user(self, user: UserId, key: str) -> ListedToken | None:

@@ -36,10 +36,10 @@ SELECT {u.GoodToken}
   FROM tokens t JOIN users u ON u.id = t.user_id WHERE t.id = %(id)s AND {good};
 
 -- name: tokens_page
--- Personal tokens that are not revoked, the newest first: of a user, or of all.
+-- Tokens of one kind that are not revoked, the newest first: of a user, or of all.
 SELECT {t.ListedToken} FROM tokens t JOIN users u ON u.id = t.user_id
  WHERE (%(user)s::uuid IS NULL OR t.user_id = %(user)s)
-   AND t.kind = 'personal' AND t.revoked_at IS NULL
+   AND t.kind = %(kind)s::text AND t.revoked_at IS NULL
    AND (%(expired)s::boolean OR t.expires_at IS NULL OR t.expires_at > now())
  ORDER BY t.created_at DESC, t.id LIMIT %(limit)s;
 

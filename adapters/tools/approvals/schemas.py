@@ -49,6 +49,21 @@ class ChatApprovals(Struct, frozen=True):
     decided: Sequence[ChatApprovalDecision]  # the latest, the newest first
 
 
+class ConsentRule(Struct, frozen=True):
+    """A rule of the deployment for tools; `*` stands for anything in its pattern."""
+
+    tool: str
+    policy: str  # allow, ask or deny
+
+
+class ConsentRules(Struct, frozen=True):
+    """The rules of the deployment, for chats that have none of their own."""
+
+    policy: str  # of chats that have none: allow, ask or deny
+    rules: Sequence[ConsentRule]
+    deadline_seconds: float  # then a call that waits is denied; 0: it waits as long as it takes
+
+
 class DecideApprovalRequest(Struct, frozen=True, kw_only=True):
     decision: str | None = None  # allow_once, allow_always or deny
     words: str | None = None  # with which it is denied: the model reads them

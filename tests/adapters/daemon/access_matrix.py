@@ -80,6 +80,7 @@ TABLE = """
     POST   /api/v2/users/{user}/keys/tokens             401      404    404    404   201   201
     GET    /api/v2/users/{user}/keys/tokens             401      404    404    404   200   200
     GET    /api/v2/users/{user}/keys/tokens/tokenconfig 401      404    404    404   200   200
+    GET    /api/v2/users/{user}/keys/sessions           401      404    404    404   200   200
     GET    /api/v2/users/{user}/keys/tokens/{key}       401      404    404    404   200   200
     GET    /api/v2/users/{user}/keys/{key}              401      404    404    404   200   200
     DELETE /api/v2/users/{user}/keys/{key}              401      404    404    404   204   204
@@ -161,6 +162,7 @@ TABLE = """
     PUT    C/config/debug-logging                       401      403    403    403   403   204
     GET    C/config/user-debug-logging                  401      200    200    200   200   200
     PUT    C/config/user-debug-logging                  401      204    204    204   204   204
+    GET    C/config/approvals                           401      404    404    404   404   200
     GET    C/config/advisor                             401      403    403    403   403   403
     PUT    C/config/advisor                             401      403    403    403   403   403
     GET    C/config/user-prompt                         401      200    200    200   200   200

@@ -167,3 +167,20 @@ async def test_clients_learn_how_one_logs_in_before_they_do(door):
 
     assert {"enabled": True} == methods.json["password"]
     assert 200 == (await door.asks("GET", "/api/v2/users/first")).status
+
+
+async def test_a_user_sees_their_sessions_and_ends_one(door):
+    ann = await door.joins("ann")
+    here = (await log_in(door, username="ann")).json["session_token"]
+    there = (await log_in(door, username="ann")).json["session_token"]
+    keys = f"{ME}/keys"
+
+    listed = (await door.asks("GET", f"{keys}/sessions", token=here)).json
+
+    assert [(there[:10], False), (here[:10], True)] == [
+        (each["id"], each["is_current"]) for each in listed
+    ]
+    assert 204 == (await door.asks("DELETE", f"{keys}/{there[:10]}", token=here)).status
+    assert 401 == (await door.asks("GET", ME, token=there)).status
+    left = (await door.asks("GET", f"{keys}/sessions", token=ann.token)).json
+    assert [(here[:10], False)] == [(each["id"], each["is_current"]) for each in left]
