@@ -1,15 +1,56 @@
-/** Settings of a user, and of the deployment. */
-
-import {run} from "../commands.js";
-import {me} from "../session.js";
+/** The settings of a person, and of the deployment for its administrators: pages with a list beside them. */
+import {html, useEffect, useState} from "../ui.js";
+import {route} from "../routes.js";
+import {isAdmin} from "../session.js";
 import {icon} from "../shared/icons.js";
-import {html} from "../ui.js";
+import {Failed} from "./loading.js";
+import {ADMIN, PERSONAL, pageAt} from "./table.js";
 
 export function SettingsPage() {
+  const { path } = route.value;
+  const isOfAdmin = path.startsWith("/admin");
+  const isHidden = isOfAdmin && !isAdmin.value;
+  const { page, rest } = isHidden ? { page: undefined, rest: "" } : pageAt(path);
+  const isIndex = !page && ["/settings", "/admin"].includes(path.replace(/\/$/, ""));
+  const first = (isOfAdmin ? ADMIN : PERSONAL)[0].pages[0];
   return html`<header class="top">
-      <button class="ic only-s" aria-label="Back to the list" onClick=${() => run("region.back")}>
-        ${icon("back")}</button>
-      <h1>Settings</h1>
+      <a class="ic only-s" href=${page ? (isOfAdmin ? "/admin" : "/settings") : "/"} aria-label="Back">${icon("back")}</a>
+      <h1>${isOfAdmin && !isHidden ? "Administration" : "Settings"}</h1>
+      <span class="sp"></span>
+      ${isAdmin.value && html`<span class="seg" role="group" aria-label="Whose settings">
+        <a href="/settings" aria-current=${isOfAdmin ? undefined : "true"}>Mine</a>
+        <a href="/admin" aria-current=${isOfAdmin ? "true" : undefined}>Administration</a>
+      </span>`}
+      <a class="ic only-l" href="/" aria-label="Close the settings">${icon("x")}</a>
     </header>
-    <div class="page"><p>Logged in as ${me.value?.username}.</p></div>`;
+    <div class="set" data-shows=${page ? "page" : "index"}>
+    <${Index} groups=${isOfAdmin && !isHidden ? ADMIN : PERSONAL} path=${page?.path ?? (isIndex ? first.path : "")} />
+    <div class="set-main" id="settings-main">
+      ${isIndex && !isHidden ? html`<${Opened} key=${first.path} page=${first} rest="" />` : page ? html`<${Opened} key=${page.path} page=${page} rest=${rest} />` : html`<${Nothing} />`}
+    </div>
+  </div>`;
+}
+
+/** @param {{groups: typeof PERSONAL, path: string}} props */
+function Index({ groups, path }) {
+  return html`<nav class="set-nav" aria-label="Pages of the settings">
+    ${groups.map((group) => html`<section key=${group.title}>
+      <h2>${group.title}</h2>
+      ${group.pages.map((page) => html`<a key=${page.path} href=${page.path} aria-current=${page.path === path ? "page" : undefined}>${icon(page.icon)}<span>${page.title}</span><i aria-hidden="true">${icon("chev")}</i></a>`)}
+    </section>`)}
+  </nav>`;
+}
+
+function Nothing() {
+  return html`<div class="set-empty"><p>There is no such page.</p><a class="btn" href="/settings">All settings</a></div>`;
+}
+
+/** A page, once its module is there. @param {{page: import("./table.js").SettingsEntry, rest: string}} props */
+function Opened({ page, rest }) {
+  const [module, setModule] = useState(/** @type {any} */ (null));
+  const [error, setError] = useState(/** @type {any} */ (null));
+  const load = () => page.load().then((found) => { setError(null); setModule(found); }, setError);
+  useEffect(() => { void load(); }, [page]);
+  if (error) return html`<${Failed} error=${error} again=${load} />`;
+  return module && html`<${module.View} rest=${rest} />`;
 }

@@ -1,0 +1,50 @@
+/** When chats are archived and deleted, and workspaces stopped. */
+import {html} from "../../ui.js";
+import {api} from "../../wire/api.js";
+import {Amount} from "../fields.js";
+import {Form, useForm} from "../form.js";
+import {Loaded, useLoaded} from "../loading.js";
+import {Page} from "../page.js";
+import {valueAt} from "../values.js";
+
+const CONFIG = "/api/experimental/chats/config";
+const MINUTE_MS = 60_000;
+
+/** Path and field of each, and how many of its units are one of the page's. */
+const NUMBERS = /** @type {const} */ ([
+  ["auto-archive-days", "auto_archive_days", 1],
+  ["retention-days", "retention_days", 1],
+  ["workspace-ttl", "workspace_ttl_ms", MINUTE_MS],
+]);
+
+export function View() {
+  const loaded = useLoaded(async () => {
+    const found = await Promise.all(NUMBERS.map(([path]) => api.get(`${CONFIG}/${path}`)));
+    return Object.fromEntries(NUMBERS.map(([, field, unit], at) => [field, found[at][field] / unit]));
+  });
+  return html`<${Page} title="Lifecycle" lead="How long things are kept. 0 means: for ever.">
+    <${Loaded} of=${loaded}>${(/** @type {any} */ found) => html`<${Numbers} found=${found} />`}<//>
+  <//>`;
+}
+
+/** @param {{found: Record<string, number>}} props */
+function Numbers({ found }) {
+  const form = useForm(found, async (values) => {
+    const saved = form.saved.peek();
+    for (const [path, field, unit] of NUMBERS) {
+      if (values[field] !== saved[field]) await api.put(`${CONFIG}/${path}`, { [field]: Math.round((values[field] ?? 0) * unit) });
+    }
+    return Object.fromEntries(NUMBERS.map(([, field]) => [field, values[field] ?? 0]));
+  });
+  return html`<${Form} form=${form}>
+    <${Amount} form=${form} name="auto_archive_days" label="Archive a chat after" unit="days without a word" min=${0} max=${3650} help="Pinned chats stay. An archived chat can be brought back." />
+    <${Amount} form=${form} name="retention_days" label="Delete an archived chat after" unit="days" min=${0} max=${3650} help=${form.get("retention_days") ? html`<b class="warn">For good:</b> it cannot be brought back.` : "For good: it cannot be brought back."} />
+    <${Amount} form=${form} name="workspace_ttl_ms" label="Stop a workspace after" unit="minutes without use" min=${0} max=${43200} help=${inHours(valueAt(form.values.value, "workspace_ttl_ms"))} />
+  <//>`;
+}
+
+/** @param {number | undefined} minutes */
+function inHours(minutes) {
+  const words = minutes && minutes >= 120 ? `That is ${Math.round(minutes / 6) / 10} hours. ` : "";
+  return `${words}What runs in it ends; its files stay, and it starts again when a chat needs it.`;
+}

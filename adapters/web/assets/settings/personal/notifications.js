@@ -1,0 +1,23 @@
+/** How this browser calls a person who looks elsewhere. */
+import {html, useState} from "../../ui.js";
+import {preferences} from "../../preferences.js";
+import {Kept} from "../kept.js";
+import {Notice, Page, Section} from "../page.js";
+
+const SWITCH = [[true, "On"], [false, "Off"]];
+
+export function View() {
+  const [permission, setPermission] = useState(() => ("Notification" in window ? Notification.permission : "missing"));
+  const change = async (/** @type {boolean} */ wanted) => {
+    const answer = wanted && permission === "default" ? await Notification.requestPermission() : permission;
+    setPermission(answer);
+    preferences.notify.value = wanted && answer === "granted";
+  };
+  return html`<${Page} title="Notifications" lead="Kept in this browser. They come while a tab of it is open, and only for what you are not looking at.">
+    <${Section}>
+      <${Kept} name="sound" label="Sound" options=${SWITCH} help="A short tone when a turn ends in a hidden tab; one tab plays it." />
+      ${permission === "missing" ? html`<${Notice}>This browser has no notifications.<//>` : html`<${Kept} name="notify" label="Notifications" options=${SWITCH} change=${change} help="When a chat needs you, and when a turn ends." />`}
+      ${permission === "denied" && html`<${Notice} tone="wait">The browser was told to show none from this page. Allow them in its settings for this page first.<//>`}
+    <//>
+  <//>`;
+}
