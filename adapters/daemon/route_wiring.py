@@ -58,7 +58,7 @@ from adapters.tools.approvals.routes import Approvals
 from adapters.tools.approvals.rule_routes import ConsentRuleRoutes
 from adapters.tools.approvals.store import ConsentStore
 from adapters.tools.mcp.routes.all_routes import mcp_routes
-from adapters.web.routes import web_routes
+from adapters.web.routes import web_rows
 from adapters.workspaces.routes import WorkspaceRoutes
 from adapters.workspaces.store import OwnedWorkspaces
 from runtime import threads as limits
@@ -223,8 +223,7 @@ def open_callers(
 def door_of(deps: RouteDeps, routes: Sequence[Routes], *, access_url: str) -> Door:
     auth, config = deps.auth, deps.config
     rows = [auth.streams.guarding(row) for subject in routes for row in subject.endpoints()]
-    pages = web_routes(auth, rows, folder=config.web_dir)
-    rows += [row for subject in pages for row in subject.endpoints()]
+    rows += web_rows(auth, rows, folder=config.web_dir)
     published = ApiDescription(rows, access_url=access_url)
     return Door(
         [*rows, *published.endpoints()],

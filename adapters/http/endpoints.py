@@ -293,6 +293,9 @@ class Endpoint:
     served_when_full: bool = False  # on connections without a place, which are else for admins
     sets_cookies: bool = False  # refused to pages of others, whichever user it is for
     is_page: bool = False  # for people: without a session they are sent to where one logs in
+    takes_form: bool = (
+        False  # a form without a script sends this: its handler checks the CSRF value
+    )
     takes_rest: bool = False  # the last name in braces stands for one segment or more
 
     @property

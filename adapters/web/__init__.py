@@ -5,7 +5,12 @@ assets  the files that the browser runs, served from memory
 routes  all routes of the web interface
 
 Inside:
-login   the page where one logs in, which works without a script
-pages   the shell of the page, with the data that it shows first
-policy  the headers that bound what a page of ours may do
+inner         requests to our own API, in the name of the caller of a page
+login         the page where one logs in, which works without a script
+markdown      Markdown as HTML that holds nothing but text
+pages         the shell of the page, with the data that it shows first
+policy        the headers that bound what a page of ours may do
+readable      messages as HTML that needs no script
+reading       the pages of a chat without a script
+refusal_page  a refusal as a page
 """

@@ -12,9 +12,8 @@ import msgspec
 
 from adapters.http.endpoints import Call, Endpoint, HttpResponse
 from adapters.http.refusals import HttpError
-from adapters.http.requests import HttpRequest
-from adapters.http.routing import RouteMatch, RouteTree
 from adapters.web.assets import ENTRY, STYLES, Assets, AssetSource
+from adapters.web.inner import ApiCaller
 from adapters.web.policy import PAGE_HEADERS
 
 HTML = "text/html; charset=utf-8"
@@ -37,11 +36,11 @@ PATHS = {
 
 
 class ShellPages:
-    """Serves the shell. `rows` are the rows of the API, which the shell's data come from."""
+    """Serves the shell, with the data that the API has for it."""
 
-    def __init__(self, source: AssetSource, rows: Sequence[Endpoint]) -> None:
+    def __init__(self, source: AssetSource, api: ApiCaller) -> None:
         self._source = source
-        self._rows = RouteTree(rows)
+        self._api = api
 
     def endpoints(self) -> Sequence[Endpoint]:
         return tuple(
@@ -67,28 +66,10 @@ class ShellPages:
 
     async def _ask(self, call: Call, path: str) -> bytes | None:
         """Return the JSON that the API answers to this caller, or None if it is refused."""
-        path, _, query = path.partition("?")
-        request = HttpRequest("GET", path, query, call.headers)
-        found = self._rows.find("GET", request.segments)
-        if not isinstance(found, RouteMatch) or not call.user.may(found.row.needed_scope):
-            return None
-        inner = Call(
-            call.user,
-            found.path,
-            request.query,
-            {},
-            b"",
-            address=call.address,
-            scheme=call.scheme,
-            own=call.own,
-        )
         try:
-            answer = await found.row.handle(inner)
+            return await self._api.get(call, path)
         except HttpError:
             return None
-        if not isinstance(answer, HttpResponse) or not isinstance(answer.body, bytes):
-            return None
-        return answer.body if answer.status == 200 else None
 
 
 def _paths(chat: str) -> Sequence[str]:

@@ -1,5 +1,7 @@
 """The headers of our pages: a browser runs and shows only what comes from this daemon. Pure."""
 
+from collections.abc import Sequence
+
 _POLICY = {
     "default-src": "'none'",
     "script-src": "'self'",
@@ -17,11 +19,18 @@ _POLICY = {
     "trusted-types": "'none'",
 }
 
-PAGE_HEADERS = (
-    ("content-security-policy", "; ".join(f"{name} {what}" for name, what in _POLICY.items())),
-    ("cross-origin-opener-policy", "same-origin"),
-    ("referrer-policy", "same-origin"),  # under no-referrer a form of ours would say Origin: null
-    ("permissions-policy", "camera=(), microphone=(), geolocation=(), payment=(), usb=()"),
-    ("cache-control", "no-store"),
-    ("x-robots-tag", "noindex"),
-)
+
+def page_headers(style: str = "'self'") -> Sequence[tuple[str, str]]:
+    """Return the headers of a page. `style` is where its style may come from."""
+    policy = "; ".join(f"{name} {what}" for name, what in (_POLICY | {"style-src": style}).items())
+    return (
+        ("content-security-policy", policy),
+        ("cross-origin-opener-policy", "same-origin"),
+        ("referrer-policy", "same-origin"),  # under no-referrer our forms would say Origin: null
+        ("permissions-policy", "camera=(), microphone=(), geolocation=(), payment=(), usb=()"),
+        ("cache-control", "no-store"),
+        ("x-robots-tag", "noindex"),
+    )
+
+
+PAGE_HEADERS = page_headers()

@@ -311,6 +311,12 @@ async def log_in_by_form(world, asking, caller):
     asking.headers = {"cookie": page.headers["set-cookie"].partition(";")[0]}
 
 
+async def send_by_form(world, asking, caller):
+    page = await world.people[caller].get(f"/c/{asking.places['chat']}/read")
+    values = re.findall(r'name="csrf" value="(\w+)"', page.body.decode())
+    asking.body = urlencode({"text": "go on", "csrf": "".join(values)}).encode()
+
+
 async def add_user(world, asking, caller):
     asking.document = {"username": f"new-{next(NUMBERS)}"}
 
@@ -442,6 +448,7 @@ SPECIAL = {
     "GET /join/{code}": look_at_link,
     "GET /web/{digest}/{asset}": a_file_of_the_page,
     "POST /login": log_in_by_form,
+    "POST /c/{chat}/read": send_by_form,
     "POST /join/{code}": take_link,
     f"POST {USERS}": add_user,
     f"DELETE {USERS}/{{user}}": of_another,

@@ -178,7 +178,7 @@ class Callers:
             except HttpError:
                 return None
             return caller if isinstance(caller, Caller) else None
-        caller = await self.of(request)
+        caller = await self.of(request, takes_form=row.takes_form)
         if isinstance(caller, HttpResponse):
             return caller
         if caller is None:
@@ -191,7 +191,9 @@ class Callers:
             raise forbidden(f"the token lacks the scope for this: {row.scope}")
         return caller
 
-    async def of(self, request: HttpRequest) -> Caller | HttpResponse | None:
+    async def of(
+        self, request: HttpRequest, *, takes_form: bool = False
+    ) -> Caller | HttpResponse | None:
         """Return the caller of a request, or None if it shows no token.
 
         FORGED is returned where a page may have made a browser send the request. It is refused with
@@ -207,7 +209,9 @@ class Callers:
         if not shown.is_deliberate and request.method not in _SAFE:
             if request.foreign_page is not None:
                 raise foreign_origin(request.foreign_page)
-            if not self._signing.is_csrf(request.headers.get(CSRF_HEADER, ""), known.token):
+            if not takes_form and not self._signing.is_csrf(
+                request.headers.get(CSRF_HEADER, ""), known.token
+            ):
                 return FORGED
         self._used(known.token)
         return known.caller(known.scopes, shown.via)

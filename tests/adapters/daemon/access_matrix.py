@@ -42,6 +42,8 @@ TABLE = """
     GET    /new                                         303      200    200    200   200   200
     GET    /search                                      303      200    200    200   200   200
     GET    /c/{chat}                                    303      200    200    200   200   200
+    GET    /c/{chat}/read                               303      404    404    200   200   200
+    POST   /c/{chat}/read                               303      404    404    404   303   403
     GET    /settings                                    303      200    200    200   200   200
     GET    /settings/{page}                             303      200    200    200   200   200
     GET    /admin                                       303      200    200    200   200   200
