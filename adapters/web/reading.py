@@ -54,7 +54,7 @@ class ReadMessages(msgspec.Struct, frozen=True):
 
 @dataclass(frozen=True, slots=True)
 class ReadPage:
-    """What stands on one page."""
+    """The content of one page."""
 
     chat: ReadChat
     messages: Sequence[ReadMessage]  # the oldest first
