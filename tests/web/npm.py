@@ -85,7 +85,7 @@ def node(*words, cwd, seconds=NODE_SECONDS_MAX):
     """Run node with these words. Raises Unavailable if it fails or takes too long."""
     try:
         done = subprocess.run(
-            [_node() / "bin" / "node", *words],
+            [program(), *words],
             cwd=cwd,
             capture_output=True,
             text=True,
@@ -98,6 +98,11 @@ def node(*words, cwd, seconds=NODE_SECONDS_MAX):
         said = (done.stderr or done.stdout).strip().splitlines() or ["no word"]
         raise Unavailable(f"{Path(words[0]).name} failed: {said[-1]}")
     return done.stdout
+
+
+def program():
+    """Return the path of node. Raises Unavailable."""
+    return _node() / "bin" / "node"
 
 
 def _node():
