@@ -5,7 +5,7 @@ import { go, route } from "../routes.js";
 import { ask } from "../shared/dialog.js";
 import { openMenu } from "../shared/menu.js";
 import { toast } from "../shared/toast.js";
-import { catalogue, readModels } from "./model_names.js";
+import { catalogue, readModels } from "../composer/catalogue.js";
 import { showFile } from "./lightbox.js";
 import { editing } from "./editing.js";
 import { navigationOf } from "./navigation.js";

@@ -1,7 +1,8 @@
 // What surrounds the cards of one chat: what they ask for, and what the page remembers for them.
 
 import { chats } from "../chats_store.js";
-import { catalogue, modelOf, money, readModels } from "./model_names.js";
+import { catalogue, modelOf, readModels } from "../composer/catalogue.js";
+import { money } from "../text/money.js";
 import { find } from "../commands.js";
 import { me } from "../session.js";
 import { computed, effect, signal } from "../ui.js";

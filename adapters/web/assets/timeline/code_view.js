@@ -1,6 +1,84 @@
-// Code with the numbers of its lines.
+// Code: blocks in answers, and files that were read. Colours come when they are ready.
 
-import { html, memo } from "../ui.js";
+import { html, memo, useEffect, useState } from "../ui.js";
+import { run } from "../commands.js";
+import { icon } from "../shared/icons.js";
+import { colourText } from "../text/code.js";
+import { counted } from "./words.js";
 
-/** @param {{text: string, path?: string, from?: number}} props */
-export const CodeText = memo(({ text, path = "", from = 1 }) => html`<pre class="term plain" tabindex="0">${text}</pre>`);
+/** @typedef {{text: string, cls: string}} Piece */
+
+const QUIET_MS = 500; // without more of a block that is not complete; then it is coloured all the same
+const LINES_FIRST = 400; // of a text; the rest is shown when it is asked for
+
+/**
+ * Return the coloured lines of a text as soon as they are there, else none.
+ * @param {string} text
+ * @param {string} name a language, or a file's name
+ * @param {boolean} grows
+ * @returns {readonly Piece[][] | null}
+ */
+function useColours(text, name, grows) {
+  const [found, setFound] = useState({ text: "", lines: /** @type {Piece[][] | null} */ (null) });
+  useEffect(() => {
+    let isOver = false;
+    const colour = () => colourText(text, name).then((lines) => isOver || setFound({ text, lines }), () => {});
+    const timer = setTimeout(colour, grows ? QUIET_MS : 0);
+    return () => {
+      isOver = true;
+      clearTimeout(timer);
+    };
+  }, [text, name, grows]);
+  return found.text === text ? found.lines : null;
+}
+
+/** @param {readonly Piece[]} line */
+const coloured = (line) => line.map(({ text, cls }) => (cls ? html`<span class=${cls}>${text}</span>` : text));
+
+/**
+ * Lines of code; with numbers a grid of two columns, of which only the text is copied.
+ * @param {{text: string, name: string, from?: number, grows?: boolean, wraps?: boolean}} props
+ */
+const Lines = memo(({ text, name, from = 0, grows = false, wraps = false }) => {
+  const colours = useColours(text, name, grows);
+  const [most, setMost] = useState(LINES_FIRST);
+  const lines = text.split("\n");
+  const shown = lines.slice(0, grows ? lines.length : most);
+  const lineAt = (/** @type {number} */ i) => (colours?.[i] ? coloured(colours[i]) : shown[i]);
+  const form = `source${wraps ? " wraps" : ""}${from ? " numbered" : ""}`;
+  return html`<pre class=${form} tabindex="0"><code>${
+      from || colours
+        ? shown.map((_, i) => html`${from ? html`<span class="no" data-no=${from + i}></span>` : null}${lineAt(i)}${i < shown.length - 1 ? "\n" : ""}`)
+        : shown.join("\n")
+    }</code></pre>
+    ${lines.length > shown.length &&
+    html`<button type="button" class="btn quiet more" onClick=${() => setMost(most * 8)}>${counted(lines.length - shown.length, "more line")}</button>`}`;
+});
+
+/** A file, or a part of one. @param {{text: string, path?: string, from?: number}} props */
+export const CodeText = memo(({ text, path = "", from = 1 }) =>
+  html`<${Lines} text=${text.replace(/\n$/, "")} name=${path} from=${from} />`,
+);
+
+/** A block of code in an answer. @param {{block: import("../text/blocks.js").Block}} props */
+export const CodeBlock = memo(({ block }) => {
+  const { text, language, open } = block;
+  const [wraps, setWraps] = useState(false);
+  const [isNumbered, setNumbered] = useState(false);
+  const body = text.replace(/\n$/, "");
+  return html`<figure class="code">
+    <figcaption>
+      <span>${language || "text"}</span>
+      <span class="r">
+        <${Toggle} sign="list" label="Line numbers" isOn=${isNumbered} onClick=${() => setNumbered(!isNumbered)} />
+        <${Toggle} sign="wrap" label="Wrap long lines" isOn=${wraps} onClick=${() => setWraps(!wraps)} />
+        <button type="button" class="ic sm" aria-label="Copy the code" title="Copy the code" onClick=${() => run("copy", { text: body })}>${icon("copy")}</button>
+      </span>
+    </figcaption>
+    <${Lines} text=${body} name=${language} from=${isNumbered ? 1 : 0} grows=${open} wraps=${wraps} />
+  </figure>`;
+});
+
+/** @param {{sign: string, label: string, isOn: boolean, onClick: () => void}} props */
+const Toggle = ({ sign, label, isOn, onClick }) =>
+  html`<button type="button" class="ic sm" aria-pressed=${isOn} aria-label=${label} title=${label} onClick=${onClick}>${icon(sign)}</button>`;

@@ -1,17 +1,83 @@
-// Changes of a file, line by line.
+// Changes of a file, line by line. While they are still being written they are plain; whole ones are
+// drawn as in the side panel, by a module that is loaded with the first of them.
 
-import { html, memo } from "../ui.js";
+import { html, memo, useEffect, useMemo, useState } from "../ui.js";
 
-/** @param {readonly {patch: string}[]} changes */
+/**
+ * @typedef {{path: string, patch: string}} Change  `patch`: a unified diff
+ * @typedef {{kind: "same" | "add" | "del", old: number | null, new: number | null, text: string}} Row
+ */
+
+const GROWING_MAX = 200; // lines of a diff that grows; the last ones are shown
+
+/** @param {readonly Change[]} changes */
 export function statisticsOf(changes) {
-  let plus = 0, minus = 0;
-  for (const { patch } of changes)
-    for (const line of patch.split("\n")) {
-      if (line.startsWith("+") && !line.startsWith("+++")) plus++;
-      else if (line.startsWith("-") && !line.startsWith("---")) minus++;
+  let plus = 0;
+  let minus = 0;
+  for (const { patch } of changes) {
+    for (const { kind } of plainRows(patch)) {
+      if (kind === "add") plus += 1;
+      else if (kind === "del") minus += 1;
     }
+  }
   return { plus, minus };
 }
 
-/** @param {{patch: string, path: string, grows: boolean}} props */
-export const Diff = memo(({ patch }) => html`<pre class="term plain" tabindex="0">${patch}</pre>`);
+/** @param {string} patch @returns {Row[]} */
+function plainRows(patch) {
+  const lines = patch.split("\n");
+  const first = lines.findIndex((line) => line.startsWith("@@"));
+  const shown = lines.slice(first + 1).filter((line) => /^[-+ ]/.test(line));
+  return shown.map((line) => ({
+    kind: line[0] === "+" ? "add" : line[0] === "-" ? "del" : "same",
+    old: null,
+    new: null,
+    text: line.slice(1),
+  }));
+}
+
+/** @type {{parse: (patch: string) => any[], DiffRows: any} | null} */
+let whole = null;
+/** @type {Promise<void> | null} */
+let loading = null;
+
+/** Load what draws whole diffs. */
+export function loadDiffs() {
+  loading ??= Promise.all([import("../text/diff.js"), import("../panel/diff_view.js")]).then(
+    ([{ parse }, { DiffRows }]) => void (whole = { parse, DiffRows }),
+  );
+  loading.catch(() => (loading = null));
+  return loading;
+}
+
+/** @param {{patch: string, path: string, grows: boolean, isNumbered?: boolean}} props */
+export const Diff = memo(({ patch, path, grows, isNumbered = true }) => {
+  const [, redraw] = useState(0);
+  useEffect(() => {
+    if (!whole && !grows) loadDiffs().then(() => redraw(1), () => {});
+  }, [grows]);
+  const isWhole = whole && !grows;
+  const hunks = useMemo(() => (isWhole ? hunksOf(patch, isNumbered) : []), [isWhole, patch]);
+  if (isWhole && hunks.length) return html`<${whole?.DiffRows} hunks=${hunks} name=${path} />`;
+  return html`<${PlainDiff} patch=${patch} path=${path} />`;
+});
+
+/** @param {string} patch @param {boolean} isNumbered */
+function hunksOf(patch, isNumbered) {
+  const hunks = whole?.parse(patch).flatMap((file) => file.hunks) ?? [];
+  if (!isNumbered) for (const hunk of hunks) for (const row of hunk.rows) row.old = row.new = null;
+  return hunks;
+}
+
+const LETTER = { add: "a", del: "d", same: "" };
+
+/** @param {{patch: string, path: string}} props */
+function PlainDiff({ patch, path }) {
+  const rows = plainRows(patch);
+  return html`<div class="diff" tabindex="0" role="region" aria-label=${`Changes of ${path}`}>
+    ${rows.slice(-GROWING_MAX).map(
+      ({ kind, text }) =>
+        html`<span class=${`o ${LETTER[kind]}`}></span><span class=${`o ${LETTER[kind]}`}></span><span class=${`t ${LETTER[kind]}`}>${text}</span>`,
+    )}
+  </div>`;
+}

@@ -6,7 +6,7 @@ import { Prose } from "../prose.js";
 import { Elapsed } from "../ticking.js";
 import { counted, duration, firstLine, shortened } from "../words.js";
 import { timeOf } from "../calls.js";
-import { Button, said, useToggle } from "./frame.js";
+import { Button, CallLine, said, useToggle } from "./frame.js";
 
 /** @typedef {import("./frame.js").Card} Card @typedef {import("./frame.js").Call} Call */
 /** @typedef {import("./frame.js").At} At */
@@ -90,7 +90,7 @@ function lightOf(agent) {
 function secondLine(agent) {
   if (agent.error && lightOf(agent) === "bad") return agent.error;
   if (agent.status === "asks") return agent.doing;
-  if (agent.report) return firstLine(agent.report.replace(/^[#>*\-\s]+/, ""), 140);
+  if (agent.report) return firstLine(agent.report.replace(/^[#>\-\s]+|[*`]/g, ""), 140);
   if (agent.timedOut) return "Was not ready in time; it goes on.";
   return agent.doing || (agent.type === "explore" ? "looks, and changes nothing" : "");
 }
@@ -120,17 +120,20 @@ const AgentRow = memo(({ agent, at }) => {
 
 /** Agents that were spawned or waited for. @param {{calls: readonly Call[], at: At}} props */
 export const Agents = memo(({ calls, at }) => {
-  const agents = agentsOf(calls, at);
+  const faults = calls.filter((call) => call.failed && call.name !== "spawn_agent");
+  const agents = agentsOf(calls.filter((call) => !faults.includes(call)), at);
   const done = agents.filter((agent) => lightOf(agent) === "off").length;
   const spawned = agents.some((agent) => agent.isNew);
   const waits = calls.some((call) => call.running && call.name === "wait_agent");
+  if (!agents.length) return faults.map((call) => html`<${CallLine} card=${spawnAgent} call=${call} at=${at} />`);
   const head = spawned ? counted(agents.length, "agent") : `Waited for ${counted(agents.length, "agent")}`;
-  return html`<section class="card agents" data-call=${calls[0].key} aria-label=${head}>
+  return html`<section class="card agentcard" data-call=${calls[0].key} aria-label=${head}>
     <header>
       ${icon("tree")}<b>${waits && !spawned ? head.replace("Waited", "Waiting") : head}</b>
       <span class="r">${done > 0 && agents.length > 1 && `${done} done`}${waits && html`<i class="cue go"></i>waits for them`}</span>
     </header>
     <div class="kids">${agents.map((agent) => html`<${AgentRow} key=${agent.key} agent=${agent} at=${at} />`)}</div>
+    ${faults.map((call) => html`<p class="in bad">They could not be waited for: ${call.error}</p>`)}
   </section>`;
 });
 
@@ -144,10 +147,15 @@ export const spawnAgent = {
   names: ["spawn_agent", "wait_agent"],
   icon: "tree",
   kind: "tools",
-  line: (call) => [said(call, "Asking an agent", "Asked an agent", "Could not ask an agent"), call.args.title ?? ""],
+  line: (call) =>
+    call.name === "wait_agent"
+      ? [said(call, "Waiting for agents", "Waited for agents", "Could not wait for agents")]
+      : [said(call, "Asking an agent", "Asked an agent", "Could not ask an agent"), call.args.title ?? ""],
   view: (call, at) => html`<${Agents} calls=${[call]} at=${at} />`,
   question: "May I ask an agent?",
-  ask: (call) => html`<p class="in">${call.args.title}</p><pre class="term plain" tabindex="0">${call.args.prompt}</pre>`,
+  ask: (call) =>
+    html`${call.args.title && html`<p class="in">${call.args.title}</p>`}
+      ${call.args.prompt && html`<pre class="term plain" tabindex="0">${call.args.prompt}</pre>`}`,
 };
 
 /** @type {Card} */

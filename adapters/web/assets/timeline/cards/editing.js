@@ -49,7 +49,7 @@ function proposed(files) {
 function hunk(edit) {
   const before = String(edit?.old_text || edit?.search || "");
   const after = String(edit?.new_text || edit?.replace || "");
-  return `@@ @@\n${prefixed("-", before)}${prefixed("+", after)}`;
+  return `@@ -1 +1 @@\n${prefixed("-", before)}${prefixed("+", after)}`;
 }
 
 /** @param {string} content */
@@ -90,6 +90,9 @@ function signs(call, at) {
 const patchOf = (changes) =>
   changes.map(({ path, patch }) => (patch.startsWith("---") ? patch : `--- ${path}\n+++ ${path}\n${patch}`)).join("\n");
 
+/** Whether the numbers of the lines are known. @param {Call} call */
+const isNumbered = (call) => call.name === "write_file" || Array.isArray(call.result?.files);
+
 /** @param {Call} call */
 function diffs(call) {
   const changes = changesOf(call);
@@ -98,7 +101,7 @@ function diffs(call) {
     (change) => html`<div class="filediff" key=${change.path}>
       ${changes.length > 1 && html`<p class="in path"><code>${change.path}</code></p>`}
       ${change.patch
-        ? html`<${Diff} patch=${change.patch} path=${change.path} grows=${call.running} />`
+        ? html`<${Diff} patch=${change.patch} path=${change.path} grows=${call.running} isNumbered=${isNumbered(call)} />`
         : html`<p class="in quiet">${call.running ? "…" : "Nothing changed in it."}</p>`}
     </div>`,
   );

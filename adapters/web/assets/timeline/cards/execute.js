@@ -15,10 +15,10 @@ const goesOn = (call) => Boolean(call.result?.background_process_id);
 
 /** @param {Call} call */
 export function exitProblem(call) {
+  if (goesOn(call)) return "";
   if (call.failed) return call.error;
   const { result } = call;
   if (!result || typeof result !== "object" || result.success !== false) return "";
-  if (goesOn(call)) return "";
   return result.error || lastLine(result.output ?? "") || `exit ${result.exit_code}`;
 }
 
@@ -40,7 +40,8 @@ function exitFacts(call) {
 function commandVerb(call) {
   if (call.intent) return call.intent;
   if (exitProblem(call)) return "Failed:";
-  return said(call, call.state === "asks" ? "Wants to run" : "Running", isBackground(call) ? "Started" : "Ran", "Failed:");
+  if (goesOn(call)) return "Started";
+  return said(call, call.state === "asks" ? "Wants to run" : "Running", "Ran", "Failed:");
 }
 
 /** @type {Card} */
@@ -52,7 +53,7 @@ export const execute = {
   line: (call) => [commandVerb(call), firstLine(call.args.command ?? "")],
   facts: exitFacts,
   problem: exitProblem,
-  news: (call) => call.running && Boolean(call.args.command),
+  news: (call) => call.running && Boolean(call.resultText),
   acts: (call, at) =>
     call.args.command &&
     html`<${SignButton} sign="copy" label="Copy the command" onClick=${() => at.do("copy", { text: call.args.command })} />`,

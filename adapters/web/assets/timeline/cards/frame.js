@@ -20,7 +20,7 @@ import { tookOf } from "../calls.js";
  * @property {(id: string) => Promise<string>} text the text of a file of the chat
  * @property {(id: string) => string} href where a file of the chat can be had
  * @property {(call: Call) => {name: string, tool: string}} server whose tool a call is of
- * @property {(id: string) => {decision: string, by: string, words: string} | undefined} decided
+ * @property {(id: string) => {decision: string, decided_by: string | null} | undefined} decided
  * @property {boolean} readonly
  *
  * A card: data, and small views that are made when they are needed.
@@ -85,11 +85,20 @@ function lineOf(card, call, at, problem) {
   const facts = card.facts?.(call, at) ?? [];
   return html`${icon(problem ? "x" : card.icon)}<span class="what"
       ><b>${verb}</b> ${what && html`<span class=${card.mono ? "mono" : ""}>${what}</span>`}${
-        problem && html` <span class="why">${firstLine(problem)}</span>`
+        problem && html` <span class="why">${firstLine(whyOf(call, problem))}</span>`
       }</span
-    ><span class="r">${badges(call)}${facts.map((fact) => html`<span>${fact}</span>`)}${
+    ><span class="r">${badges(call, at)}${facts.map((fact) => html`<span>${fact}</span>`)}${
       card.acts?.(call, at)
     }${timeOf(call)}</span>`;
+}
+
+/** Why it did not work, as a user reads it. @param {Call} call @param {string} problem */
+function whyOf(call, problem) {
+  if (call.state !== "refused") return problem;
+  const words = /They say: ([^]*)$/.exec(problem)?.[1];
+  if (words) return `not allowed: ${words}`;
+  if (/in time/.test(problem)) return "nobody allowed it in time";
+  return /did not allow/.test(problem) ? "not allowed" : "a rule of your deployment does not allow it";
 }
 
 /** @param {Call} call */
@@ -101,8 +110,12 @@ function timeOf(call) {
   return took !== null && took >= 100 ? html`<span class="num">${duration(took)}</span>` : null;
 }
 
-/** @param {Call} call */
-function badges(call) {
+/** @param {Call} call @param {At} at */
+function badges(call, at) {
+  const decided = at.decided(call.id);
+  if (decided?.decided_by && call.state !== "asks") {
+    return html`<span class="tag">${decided.decision === "deny" ? "denied" : "allowed"} by ${decided.decided_by}</span>`;
+  }
   if (call.state === "refused") return html`<span class="tag bad">refused</span>`;
   if (call.state === "interrupted") return html`<span class="tag">interrupted</span>`;
   return call.rewritten && html`<span class="tag">changed by a rule</span>`;

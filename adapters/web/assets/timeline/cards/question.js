@@ -1,6 +1,7 @@
 // Questions of the agent: a form while it is the latest thing said, afterwards the answers.
 
-import { html, memo, useState } from "../../ui.js";
+import { html, memo, useEffect, useState } from "../../ui.js";
+import { isTyping, letters } from "../../keys.js";
 import { icon } from "../../shared/icons.js";
 import { Button } from "./frame.js";
 
@@ -84,6 +85,7 @@ function Form({ call, at, questions }) {
   const go = (/** @type {number} */ to) => setPlace((draft.place = to));
   const answerOf = (/** @type {number} */ i) =>
     draft.chosen[i] === OTHER ? (draft.words[i] ?? "").trim() : (questions[i].options[draft.chosen[i]]?.label ?? "");
+  useDigits(call.state === "done" && call.latest, options.length + 1, `${call.key}.${place}`);
   const isLast = place === questions.length - 1;
   const send = async () => {
     setBusy(true);
@@ -110,6 +112,30 @@ function Form({ call, at, questions }) {
       ${place > 0 && html`<${Button} label="Back" onClick=${() => go(place - 1)} />`}
     </footer>
   </form>`;
+}
+
+/**
+ * Choose answers by 1 to 9, as long as nobody is typing.
+ * @param {boolean} isOn
+ * @param {number} count
+ * @param {string} name of the radio buttons
+ */
+function useDigits(isOn, count, name) {
+  useEffect(() => {
+    if (!isOn) return undefined;
+    const onKey = (/** @type {KeyboardEvent} */ event) => {
+      const n = Number(event.key);
+      if (!(n >= 1 && n <= Math.min(count, 9)) || event.ctrlKey || event.metaKey || event.altKey) return;
+      if (!letters.on || isTyping(event.target) || event.defaultPrevented) return;
+      const radio = document.querySelector(`input[name="${CSS.escape(name)}"][data-key="${n}"]`);
+      if (!(radio instanceof HTMLInputElement)) return;
+      event.preventDefault();
+      radio.focus();
+      radio.click();
+    };
+    addEventListener("keydown", onKey);
+    return () => removeEventListener("keydown", onKey);
+  }, [isOn, count, name]);
 }
 
 /** @param {{name: string, options: Question["options"], draft: any, place: number, choose: (i: number) => void, legend: string}} props */

@@ -125,7 +125,7 @@ export const attachFile = {
   icon: "clip",
   kind: "tools",
   line: (call) => [
-    said(call, "Giving you", "Gave you", "Could not give you"),
+    said(call, "Attaching", "Attached", "Could not attach"),
     call.result?.name ?? (call.args.name || basename(pathOf(call))),
   ],
   facts: (call) => (call.result?.size ? [size(call.result.size)] : []),

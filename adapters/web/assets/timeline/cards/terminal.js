@@ -1,6 +1,6 @@
 // What a command has written: its colours, held at its end while more comes.
 
-import { html, memo, useCallback, useLayoutEffect, useRef } from "../../ui.js";
+import { html, memo, useCallback, useLayoutEffect, useMemo, useRef } from "../../ui.js";
 import { ansiLines } from "../ansi_view.js";
 import { lineCount } from "../words.js";
 
@@ -9,10 +9,11 @@ const LONG = 3; // lines of a command; a longer one is folded
 /** @param {{command: string, output: string, running: boolean}} props */
 export const Terminal = memo(({ command, output, running }) => {
   const { box, onScroll } = useStickToEnd(output);
+  const lines = useMemo(() => ansiLines(output), [output]);
   return html`${lineCount(command) > 1 && html`<${LongCommand} command=${command} />`}
     ${(output || running) &&
     html`<pre class="term" tabindex="0" ref=${box} onScroll=${onScroll} aria-label="Output">
-${ansiLines(output)}${running && html`<span class="caret"></span>`}</pre
+${lines}${running && html`<span class="caret"></span>`}</pre
     >`}
     ${!output && !running && html`<p class="in quiet">It wrote nothing.</p>`}`;
 });
