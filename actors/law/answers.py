@@ -10,7 +10,13 @@ from typing import Any
 from actors.law import requests as ask
 from actors.law.change import Change, change, no_change, resume
 from actors.law.chat import Approval, ApprovalDecision, Body, Chat, Role, StoredChat, Verdict
-from actors.law.closing import denials, unanswered_calls, unanswered_dynamic_calls, waits_for_others
+from actors.law.closing import (
+    denials,
+    dynamic_cancellations,
+    unanswered_calls,
+    unanswered_dynamic_calls,
+    waits_for_others,
+)
 from actors.law.ids import UserId
 from actors.law.parts.json_text import is_json
 from actors.law.parts.message import JsonText, ToolCallPart, ToolResultPart
@@ -26,6 +32,28 @@ from actors.law.refusals import (
 
 DENIED = "the user did not allow this call, and it was not run"
 LATE = "nobody allowed this call in time, and it was not run; go on without it"
+
+
+def complete_requires_action(
+    stored: StoredChat, request: ask.CompleteRequiresAction
+) -> Change | NotAllowed:
+    pending = unanswered_dynamic_calls(stored)
+    fault = find_fault(request.results, pending)
+    if fault is not None:
+        rule = "the results do not fit the pending calls"
+        return NotAllowed("CompleteRequiresAction", stored.state, rule, fault)
+    return resume_if_answered(
+        stored, (*result_messages(request, pending, now=stored.now), *request.then)
+    )
+
+
+def cancel_requires_action(
+    stored: StoredChat, request: ask.CancelRequiresAction
+) -> Change | NotAllowed:
+    closed = dynamic_cancellations(stored, request.reason)
+    if not closed:
+        return NotAllowed("CancelRequiresAction", stored.state, "no call waits for the client")
+    return resume_if_answered(stored, closed)
 
 
 def find_fault(

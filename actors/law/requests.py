@@ -139,6 +139,15 @@ class RequestCompaction:
 
 
 @dataclass(frozen=True, slots=True)
+class RetryTurn:
+    """Make the next attempt now: after one that failed, in its pause or when the chat has stopped
+    with the error. None: the model and effort of the chat."""
+
+    model_config_id: ModelConfigId | None = None
+    reasoning_effort: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class DeleteQueued:
     queued_id: QueuedId
 
@@ -313,6 +322,7 @@ Request = (
     | SendMessage
     | EditMessage
     | RequestCompaction
+    | RetryTurn
     | DeleteQueued
     | PromoteQueued
     | EditQueued

@@ -3,7 +3,7 @@
 `transition(stored, request) -> Change | Refusal` is the whole of it, `bundle` folds several into
 one change, and `create` makes a chat where there is none. A refusal changes nothing. One function
 per request, in the order of `requests.py`; those that deal with the queue alone stand in
-`queueing.py`, those that deal with consent in `answers.py`.
+`queueing.py`, those that answer a chat that waits in `answers.py`.
 
 Unless a function says otherwise the holder stays, the deadline and the compaction marker go.
 """
@@ -33,7 +33,6 @@ from actors.law.closing import (
     USER_MESSAGE,
     awaited_cancellations,
     cancellations,
-    dynamic_cancellations,
     has_new_answer,
     interruptions,
     unanswered_dynamic_calls,
@@ -188,6 +187,23 @@ def _request_compaction(stored: StoredChat, request: ask.RequestCompaction) -> C
     )
 
 
+def _retry_turn(stored: StoredChat, request: ask.RetryTurn) -> Change | Refusal:
+    """Go on with the turn in a new epoch: what waits for the old one is obsolete, and failures are
+    counted anew."""
+    chat = stored.chat
+    if chat.status is Status.RUNNING and chat.retry_state is None:
+        return _refuse(stored, request, "no attempt has failed that could be made again")
+    return change(
+        stored,
+        status=Status.RUNNING,
+        last_error=None,
+        last_model_config_id=request.model_config_id or chat.last_model_config_id,
+        last_reasoning_effort=request.reasoning_effort or chat.last_reasoning_effort,
+        compaction_requested_at=chat.compaction_requested_at,
+        new_epoch=True,
+    )
+
+
 def _promote_queued(stored: StoredChat, request: ask.PromoteQueued) -> Change | Refusal:
     queue = queueing.promote(stored.queue, request.queued_id)
     if not isinstance(queue, tuple):
@@ -201,18 +217,6 @@ def _interrupt(stored: StoredChat, request: ask.Interrupt) -> Change:
     if stored.chat.status is Status.RUNNING:
         return change(stored, status=Status.INTERRUPTING)
     return resume(stored, awaited_cancellations(stored, request.reason))
-
-
-def _complete_requires_action(
-    stored: StoredChat, request: ask.CompleteRequiresAction
-) -> Change | Refusal:
-    pending = unanswered_dynamic_calls(stored)
-    fault = answers.find_fault(request.results, pending)
-    if fault is not None:
-        return _refuse(stored, request, "the results do not fit the pending calls", fault)
-    return answers.resume_if_answered(
-        stored, (*answers.result_messages(request, pending, now=stored.now), *request.then)
-    )
 
 
 def _reconcile(stored: StoredChat, request: ask.ReconcileInvalidState) -> Change:
@@ -294,15 +298,6 @@ def _enter_requires_action(
     )
 
 
-def _cancel_requires_action(
-    stored: StoredChat, request: ask.CancelRequiresAction
-) -> Change | Refusal:
-    closed = dynamic_cancellations(stored, request.reason)
-    if not closed:
-        return _refuse(stored, request, "no call waits for the client")
-    return answers.resume_if_answered(stored, closed)
-
-
 def _finish_interruption(stored: StoredChat, request: ask.FinishInterruption) -> Change:
     """End an interruption, and close the calls that still wait, whoever should have answered them.
 
@@ -366,12 +361,13 @@ _RULES: dict[type[ask.Request], Callable[[StoredChat, Any], Change | Refusal]] =
     ask.SendMessage: _send_message,
     ask.EditMessage: _edit_message,
     ask.RequestCompaction: _request_compaction,
+    ask.RetryTurn: _retry_turn,
     ask.DeleteQueued: queueing.delete,
     ask.PromoteQueued: _promote_queued,
     ask.EditQueued: queueing.edit,
     ask.ReorderQueued: queueing.reorder,
     ask.Interrupt: _interrupt,
-    ask.CompleteRequiresAction: _complete_requires_action,
+    ask.CompleteRequiresAction: answers.complete_requires_action,
     ask.DecideApproval: answers.decide_approval,
     ask.ReconcileInvalidState: _reconcile,
     ask.Acquire: _acquire,
@@ -381,7 +377,7 @@ _RULES: dict[type[ask.Request], Callable[[StoredChat, Any], Change | Refusal]] =
     ask.RecordRetryState: _record_retry_state,
     ask.CommitStep: _commit_step,
     ask.EnterRequiresAction: _enter_requires_action,
-    ask.CancelRequiresAction: _cancel_requires_action,
+    ask.CancelRequiresAction: answers.cancel_requires_action,
     ask.ExpireApprovals: answers.expire_approvals,
     ask.FinishInterruption: _finish_interruption,
     ask.FinishTurn: _finish_turn,

@@ -115,7 +115,14 @@ def _taking(claim: Claim | None) -> Sequence[Request]:
 _ARCHIVED = frozenset({State.XW, State.XE0, State.XE1})
 # Requests that say something in a chat. If it is archived, that is a fault of the request.
 _SPEAKING = frozenset(
-    {"SendMessage", "EditMessage", "PromoteQueued", "RequestCompaction", "CompleteRequiresAction"}
+    {
+        "SendMessage",
+        "EditMessage",
+        "PromoteQueued",
+        "RequestCompaction",
+        "RetryTurn",
+        "CompleteRequiresAction",
+    }
 )
 # What people are told, who do not know the letters of the states.
 _STATES = {

@@ -304,7 +304,9 @@ def chat_routes(deps: RouteDeps) -> Sequence[Routes]:
             servers=chats.mcp.registry,
         ),
         QueueRoutes(admission, ledger, sending=sending, files=files, catalogue=catalogue),
-        TurnRoutes(admission, sending, overviews=overviews, organization=organization),
+        TurnRoutes(
+            admission, sending, catalogue=catalogue, overviews=overviews, organization=organization
+        ),
         Approvals(admission, consents, sending=sending),
         ConsentRuleRoutes(
             deps.config.approval_policy,

@@ -284,6 +284,7 @@ class Endpoint:
     scope: str = "chats"  # that a token has to have; "all" has every one; "": none is needed
     body: Any = None  # a type of the wire, for the document; the handler reads it in its turn
     example: Any = None  # of such a body
+    body_may_be_left_out: bool = False
     body_bytes_max: int = BODY_BYTES_MAX
     rate_per_minute: int = RATE_PER_MINUTE
     answers: Mapping[int, Any] = field(default_factory=lambda: NO_SCHEMA)  # None: without a body

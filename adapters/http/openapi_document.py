@@ -100,7 +100,10 @@ def _operation(row: Endpoint, known: Mapping[str, Any]) -> dict[str, Any]:
     if row.access is Access.OPEN:
         operation["security"] = [{}, *({name: []} for name in SECURITY)]
     if row.body is not None:
-        operation["requestBody"] = {"required": True, "content": _body(row, known)}
+        operation["requestBody"] = {
+            "required": not row.body_may_be_left_out,
+            "content": _body(row, known),
+        }
     return operation
 
 

@@ -200,6 +200,15 @@ def interrupt(chat: UUID) -> ApiRequest[Chat]:
     return ApiRequest("POST", f"{CHATS}/{chat}/interrupt", Chat)
 
 
+def retry(chat: UUID, **more: Any) -> ApiRequest[Chat]:
+    """Make the next attempt of a turn now: in the pause after one that failed, or after an error.
+
+    `more` are model_config_id and reasoning_effort, of this attempt and the chat from then on.
+    Refused with 409 if no attempt has failed.
+    """
+    return ApiRequest("POST", f"{CHATS}/{chat}/retry", Chat, body=_present(more))
+
+
 def compact(chat: UUID) -> ApiRequest[Chat]:
     """Have a model summarise the chat, and go on with the summary."""
     return ApiRequest("POST", f"{CHATS}/{chat}/compact", Chat)

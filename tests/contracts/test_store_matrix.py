@@ -23,6 +23,7 @@ from tests.actors.law.chats import (
     HOLDER,
     INVALID,
     LOCAL,
+    RETRY,
     assistant,
     call,
     send,
@@ -86,6 +87,8 @@ async def chats_in(world, state, name=""):
         return [
             await a_chat(world, [*queue, then], calls) for queue in queues for calls, then in waits
         ]
+    if name == "retry" and words == "R":
+        return [await a_chat(world, [*queue, ask.RecordRetryState(RETRY)]) for queue in queues]
     then = [request for word in reversed(words) for request in WAY[word]]
     return [await a_chat(world, [*queue, *then]) for queue in queues]
 

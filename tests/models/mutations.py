@@ -100,6 +100,7 @@ transitions.py: transitions, model
 
 # archiving drops the wish for a compaction
 transitions.py: transitions, model
+         pin_order=0 if request.archived else chat.pin_order,
 -        compaction_requested_at=chat.compaction_requested_at,
 
 # the deadline of the client stays when its turn is over
@@ -120,7 +121,23 @@ transitions.py: transitions, model
 
 # a compaction goes on in the old epoch
 transitions.py: transitions, model
+         compaction_requested_at=stored.now,
 -        new_epoch=True,
+
+# a turn is tried again in the old epoch
+transitions.py: transitions, model
+         compaction_requested_at=chat.compaction_requested_at,
+-        new_epoch=True,
+
+# an attempt that is being made can be tried again
+transitions.py: transitions, model
+-    if chat.status is Status.RUNNING and chat.retry_state is None:
++    if False:
+
+# a turn that is tried again forgets which model was chosen
+transitions.py: transitions, model
+-        last_model_config_id=request.model_config_id or chat.last_model_config_id,
++        last_model_config_id=request.model_config_id,
 
 # what has just been summarised is summarised again
 closing.py: transitions, model

@@ -168,6 +168,13 @@ class Plain:
         self.holder = None
         self._history_moved()
 
+    def RetryTurn(self, request):
+        self._need(self.status == "error" or (self.status == "running" and self.retry))
+        self.model = request.model_config_id or self.model
+        self.effort = request.reasoning_effort or self.effort
+        self._go("running", error=None, marker=self.marker)
+        self._history_moved()
+
     def DeleteQueued(self, request):
         self.queue.remove(self._queued(request))
 

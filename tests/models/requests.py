@@ -287,6 +287,8 @@ def _of_kind(draw, kind, stored, message_ids, sane):
         case ask.EditMessage:
             id = MessageId(pick(draw, (*message_ids, NO_SUCH_ID)))
             return kind(id, user_message(draw), draw(quiet_rows if sane else any_rows))
+        case ask.RetryTurn:
+            return kind(draw(models), draw(efforts))
         case ask.DeleteQueued | ask.PromoteQueued:
             return kind(QueuedId(pick(draw, (*ids, NO_SUCH_ID))))
         case ask.EditQueued:

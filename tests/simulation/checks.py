@@ -255,6 +255,14 @@ class Checks:
 
     def nothing_is_left(self):
         """All processes are at rest: actors are those of the chats that wait, on no places."""
+        for process in self._world.living():
+            numbers = process.supervisor.statistics()
+            if numbers.kept_away:
+                self._blame(f"{process.name} keeps chats away: {numbers}")
+        if found := self.left_over():
+            self._blame(found)
+
+    def left_over(self):
         waits = Status.REQUIRES_ACTION
         chats = [kept.chat for kept in self._world.store.chats.values()]
         waiting = sum(chat.status is waits for chat in chats)
@@ -264,11 +272,10 @@ class Checks:
             places += numbers.slots.roots + numbers.slots.children
             aside += numbers.slots.waiting
             actors += len(process.actors)
-            if numbers.kept_away:
-                self._blame(f"{process.name} keeps chats away: {numbers}")
-        if (places, aside, actors) != (0, waiting, waiting):
-            found = f"{aside} of {actors} actors wait, {places} places are taken"
-            self._blame(f"{waiting} chats wait: {found}")
+        if (places, aside, actors) == (0, waiting, waiting):
+            return None
+        found = f"{aside} of {actors} actors wait, {places} places are taken"
+        return f"{waiting} chats wait: {found}"
 
     def has_stopped(self, process):
         if process.actors:

@@ -21,6 +21,7 @@ from tests.simulation.provider import CLIENT_TOOLS
 from tests.simulation.world import LEASE_SECONDS
 
 ANN = UserId(UUID(int=1))
+PUTS_TO_WORK = (ask.SendMessage, ask.EditMessage, ask.RequestCompaction, ask.RetryTurn)
 CHATS_MAX = 6
 PROCESSES_MAX = 3
 
@@ -45,7 +46,7 @@ class Deeds:
         self._deeds = {
             self._create: 8, self._send: 24, self._interrupt: 8, self._answer: 10, self._decide: 10,
             self._edit: 4, self._promote: 4, self._delete: 3, self._reword: 3, self._reorder: 3,
-            self._archive: 4, self._compact: 6, self._start: 3, **rough,
+            self._archive: 4, self._compact: 6, self._retry: 4, self._start: 3, **rough,
             **{getattr(self, deed): often for deed, often in world.life.hits.items()},
         }  # fmt: skip
 
@@ -135,6 +136,9 @@ class Deeds:
 
     def _compact(self):
         self._ask(lambda _: ask.RequestCompaction(), Status.WAITING, Status.ERROR)
+
+    def _retry(self):
+        self._ask(lambda _: ask.RetryTurn(), Status.ERROR, Status.RUNNING)
 
     def _ask_queue(self, make):
         def request(kept):
@@ -240,7 +244,7 @@ async def served(process, request):
 
 async def apply(process, chat, request):
     """What puts a chat to work takes it up too, if nobody holds it and there is a place."""
-    if not isinstance(request, ask.SendMessage | ask.EditMessage | ask.RequestCompaction):
+    if not isinstance(request, PUTS_TO_WORK):
         return await process.line.apply(chat.id, [request])
     write = partial(process.line.apply, chat.id)
     return await claiming(process, chat.is_root, lambda more: write([request, *more]))

@@ -7,7 +7,7 @@ from trio.testing import MockClock
 from runtime.clock import now
 from tests.simulation import agents
 from tests.simulation.lives import LIVES
-from tests.simulation.process import keep_serving, start_process
+from tests.simulation.process import CAPACITY, keep_serving, start_process
 from tests.simulation.world import World, listening
 
 PEACE_SECONDS = 120.0  # until every chat must be at rest, once nothing goes wrong any more
@@ -49,6 +49,7 @@ async def play(world):
         world.calm()
         keep_serving(world)
         await come_to_rest(world)
+        await compare_with_the_store(world)
         world.checks.nothing_is_left()
         for fault in (*agents.faults(world), *world.life.faults(world)):
             world.blame(fault)
@@ -68,6 +69,13 @@ async def come_to_rest(world):
         if now() > until:
             world.blame(f"no rest after {seconds:g} s: {why}")
         await trio.sleep(5)
+
+
+async def compare_with_the_store(world):
+    """A process that lost the news of its own commit finds out when it compares."""
+    with trio.move_on_after(CAPACITY.sync_seconds + 1):
+        while world.checks.left_over():
+            await trio.sleep(1)
 
 
 async def have_stopped(world):

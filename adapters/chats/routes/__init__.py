@@ -4,7 +4,7 @@ chat_list          the list of chats and its search
 chats              created, shown, changed, their cost
 messages           read in pages, sent, edited
 queue              messages that wait for their turn
-turns              interrupted, answered by the client's tools, compacted, put right
+turns              interrupted, tried again, answered by the client's tools, compacted, put right
 titles             titles asked of a model while the client waits
 sharing            who may read a chat besides its owner
 not_implemented    endpoints that clients know and that do nothing here

@@ -1,4 +1,4 @@
-"""The routes that change a turn: interrupt, tool results, compact, reconcile."""
+"""The routes that change a turn: interrupt, retry, tool results, compact, reconcile."""
 
 from collections.abc import Sequence
 from uuid import UUID
@@ -12,6 +12,7 @@ from actors.law.requests import (
     ReconcileInvalidState,
     Request,
     RequestCompaction,
+    RetryTurn,
 )
 from actors.law.store.ports import Applied
 from adapters.access.admission import (
@@ -21,11 +22,13 @@ from adapters.access.admission import (
     checked_to_update,
 )
 from adapters.access.changes import ChatSender, archived_refusal, refusal_response
+from adapters.chats.content import choice_or_refusal, model_id
 from adapters.chats.overviews import AdmittedOverview, OverviewStore
 from adapters.chats.wire.chats import Chat, single_chat
-from adapters.chats.wire.sending import SubmitToolResultsRequest, ToolResult
+from adapters.chats.wire.sending import RetryTurnRequest, SubmitToolResultsRequest, ToolResult
 from adapters.http.endpoints import Call, Endpoint, HttpResponse, json_response, no_content
 from adapters.http.refusals import HttpError, Validation
+from adapters.models.catalogue import Catalogue
 
 CHAT = "/api/experimental/chats/{chat}"
 
@@ -40,11 +43,13 @@ class TurnRoutes:
         admission: Admission,
         sending: ChatSender,
         *,
+        catalogue: Catalogue,
         overviews: OverviewStore,
         organization: UUID,
     ) -> None:
         self._admission = admission
         self._sending = sending
+        self._catalogue = catalogue
         self._overviews = overviews
         self._organization = organization
 
@@ -65,6 +70,18 @@ class TurnRoutes:
                 handle=self.compact,
                 summary="Replace what was said by a summary, for the model.",
                 tag="turns",
+                answers={200: Chat},
+                refusals=(409,),
+            ),
+            Endpoint(
+                method="POST",
+                path=f"{CHAT}/retry",
+                handle=self.retry,
+                summary="Make the next attempt now: in the pause after one that failed, or after an"
+                " error.",
+                tag="turns",
+                body=RetryTurnRequest,
+                body_may_be_left_out=True,
                 answers={200: Chat},
                 refusals=(409,),
             ),
@@ -100,6 +117,21 @@ class TurnRoutes:
         if checked_as_owner(call, found.chat).archived:
             raise archived_refusal()
         return await self._apply_and_show(found, RequestCompaction())
+
+    async def retry(self, call: Call) -> HttpResponse:
+        found = await self._overviews.admitted(call, self._admission)
+        chat = checked_as_owner(call, found.chat)
+        if chat.archived:
+            raise archived_refusal()
+        body = call.read(RetryTurnRequest) if call.body else RetryTurnRequest()
+        wanted, effort = model_id(body.model_config_id), body.reasoning_effort
+        if not (wanted or effort):
+            return await self._apply_and_show(found, RetryTurn())
+        last = chat.last_model_config_id
+        choice = choice_or_refusal(
+            await self._catalogue.choose(call.user.id, wanted, effort, last=last)
+        )
+        return await self._apply_and_show(found, RetryTurn(choice.model, choice.effort))
 
     async def reconcile(self, call: Call) -> HttpResponse:
         found = await self._overviews.admitted(call, self._admission)

@@ -56,6 +56,13 @@ class EditQueuedMessageRequest(msgspec.Struct, frozen=True):
     reasoning_effort: str | None = None
 
 
+class RetryTurnRequest(msgspec.Struct, frozen=True):
+    """The model and effort of the next attempt, and of the chat from then on. null: as they are."""
+
+    model_config_id: UUID | None = None
+    reasoning_effort: str | None = None
+
+
 class OrderQueueRequest(msgspec.Struct, frozen=True):
     order: Sequence[int] | None = None
 

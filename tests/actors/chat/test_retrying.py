@@ -10,7 +10,7 @@ import trio
 from actors.chat.api import drain
 from actors.chat.turn.retries import DEATHS_MAX, FAILURES_MAX
 from actors.law.parts.deltas import AnswerFailed
-from actors.law.requests import Interrupt
+from actors.law.requests import Interrupt, RetryTurn
 from runtime.ends import Finished
 from tests.actors.chat.stage import a_chat_at_work, moves, run_time
 from tests.fakes.scripted import (
@@ -118,6 +118,30 @@ async def test_a_message_gives_such_a_chat_another_chance(autojump_clock):
         await stage.send("and now?")
 
         assert ("running", 0) == (stage.status, stage.row.process_deaths_count)
+
+
+async def test_a_pause_ends_when_a_user_wants_the_next_attempt_now(autojump_clock):
+    patient = replace(OVERLOADED.failure, retry_after_seconds=600)
+    provider = ScriptedProvider([AnswerFailed(patient)], ["Hello"])
+    async with a_chat_at_work(provider) as stage:
+        await trio.sleep(1)
+        await stage.ask(RetryTurn())
+        await trio.sleep(1)
+
+        assert 2 == len(provider.prompts)
+        assert [HELLO, ("assistant", "Hello")] == stage.said
+        assert "waiting" == stage.status
+
+
+async def test_after_it_failures_are_counted_anew(autojump_clock):
+    provider = ScriptedProvider([OVERLOADED])
+    async with a_chat_at_work(provider, failures=FAILURES_MAX - 2) as stage:
+        await trio.sleep(0.5)
+        await stage.ask(RetryTurn())
+        await trio.sleep(0.5)
+
+        assert (1, 1000) == (stage.row.retry_state.attempt, stage.row.retry_state.delay_ms)
+        assert "running" == stage.status
 
 
 async def test_each_step_has_a_budget_of_its_own(autojump_clock):

@@ -57,6 +57,7 @@ send_interrupting    R0   R0   R1      I1   I1      I1   I1      R1   R1      . 
 send_steering        R0   R0   R1      R1   R1      I1   I1      A1   A1      .    .    .    .
 edit_message         R0   R0   R0      R0   R0      R0   R0      R0   R0      .    .    .    .
 compact              R0   R0   R1      .    .       .    .       .    .       .    .    .    .
+retry                .    R0   R1      R0   R1      .    .       .    .       .    .    .    .
 delete_queued        .    .    E0/E1   .    R0/R1   .    I0/I1   .    A0/A1   .    .    .    .
 promote_queued       .    .    R0/R1   .    I1      .    I1      .    R0/R1   .    .    .    .
 edit_queued          .    .    E1      .    R1      .    I1      .    A1      .    .    .    .
@@ -87,6 +88,7 @@ ASKED = {
     "send_steering": steer("new"),
     "edit_message": edit("new"),
     "compact": ask.RequestCompaction(),
+    "retry": ask.RetryTurn(),
     "delete_queued": delete(1),
     "promote_queued": promote(1),
     "edit_queued": reword(1, "new"),
@@ -147,6 +149,8 @@ def _chats_in(state, name):
     if state is State.INVALID:
         return [a_broken_chat(*columns, suffix=target) for columns in INVALID]
     queues = QUEUES if state.value.endswith("1") else ((),)
+    if name == "retry":
+        return [a_chat(state, queue=queue, retry_state=RETRY) for queue in queues]
     waited_for = WAITED_FOR.get(name, (CLIENT,)) if state in ACTION else (CLIENT,)
     return [
         a_chat(state, queue=queue, suffix=target, **who) for queue in queues for who in waited_for

@@ -77,6 +77,8 @@ NOTHING_CLOSED = [
     (ask.Interrupt(), State.R0),
     (ask.FinishTurn(), State.R0),
     (ask.RequestCompaction(), State.W),
+    (ask.RetryTurn(), State.E0),
+    (ask.RetryTurn(), State.E1),
     (ask.EnterRequiresAction(), State.R0),
     (ask.SetArchived(True), State.W),
     (ask.Abandon(), State.A0),

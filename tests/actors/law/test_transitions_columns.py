@@ -80,6 +80,7 @@ COLUMNS = """
     unarchive             XE1     yes    no       yes   no      no    yes
     compact               W       yes    no       no    yes     no    yes
     compact               E1      yes    no       no    yes     no    yes
+    retry_turn            E1      yes    no       no    yes     no    yes
     delete                E1      yes    yes      yes   no      yes   no
     delete                A1      yes    yes      yes   no      yes   no
     reword                R1      yes    yes      yes   no      yes   no
@@ -115,6 +116,7 @@ ASKED = {
     "archive": ask.SetArchived(True),
     "unarchive": ask.SetArchived(False),
     "compact": ask.RequestCompaction(),
+    "retry_turn": ask.RetryTurn(),
     "delete": delete(2),
     "reword": reword(2, "m"),
     "reorder": reorder(2, 1),
@@ -254,6 +256,39 @@ def test_a_compaction_is_a_new_epoch_of_the_same_history(state, attempt):
     assert SNAPSHOT == after.retry_state_version
     assert NOW == after.compaction_requested_at
     assert ((), chat.queue) == (made.added, made.queue)
+
+
+@pytest.mark.parametrize("state", [State.R0, State.R1, State.E0, State.E1])
+def test_a_turn_that_is_tried_again_is_a_new_epoch_of_the_same_history(state):
+    chat = a_chat(state, retry_state=RETRY, last_error=BROKEN, compaction_requested_at=NOW)
+
+    made = done(chat, ask.RetryTurn())
+
+    after = made.chat
+    assert (SNAPSHOT, 0, None, None) == (
+        after.history_version,
+        after.generation_attempt,
+        after.retry_state,
+        after.last_error,
+    )
+    assert (0, 0) == (after.provider_failures_count, after.process_deaths_count)
+    assert (chat.chat.holder, NOW) == (after.holder, after.compaction_requested_at)
+    assert (FAST, "low") == (after.last_model_config_id, after.last_reasoning_effort)
+    assert ((), chat.queue) == (made.added, made.queue)
+
+
+def test_a_turn_is_tried_again_with_another_model():
+    made = done(a_chat(State.E0), ask.RetryTurn(SMART, "high"))
+
+    assert (SMART, "high") == (made.chat.last_model_config_id, made.chat.last_reasoning_effort)
+
+
+@pytest.mark.parametrize("state", [State.R0, State.R1])
+def test_while_an_attempt_is_being_made_there_is_nothing_to_try_again(state):
+    refusal = refused(a_chat(state, retry_state=None), ask.RetryTurn())
+
+    assert isinstance(refusal, NotAllowed)
+    assert "no attempt has failed" in str(refusal)
 
 
 SUMMARISED = (

@@ -107,6 +107,7 @@ TABLE = """
     GET    C/{chat}/acl                                 401      404    404    200   200   200
     PATCH  C/{chat}/acl                                 401      404    404    403   204   204
     POST   C/{chat}/interrupt                           401      404    404    404   409   409
+    POST   C/{chat}/retry                               401      404    404    404   409   403
     POST   C/{chat}/tool-results                        401      404    404    404   409   403
     POST   C/{chat}/compact                             401      404    404    404   200   403
     GET    C/{chat}/approvals                           401      404    404    200   200   200

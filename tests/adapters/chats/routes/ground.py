@@ -178,7 +178,9 @@ def rows_on(pool, ledger, supervisor, *, catalogue=None, clock=None):
             servers=known_servers(pool),
         ),
         QueueRoutes(admission, ledger, sending=sending, files=shelf, catalogue=catalogue),
-        TurnRoutes(admission, sending, overviews=shelved, organization=ORGANIZATION),
+        TurnRoutes(
+            admission, sending, catalogue=catalogue, overviews=shelved, organization=ORGANIZATION
+        ),
         Approvals(admission, ConsentStore(pool), sending=sending),
         files,
     )

@@ -5,10 +5,24 @@ from uuid import uuid4
 import pytest
 
 from actors.law import requests as ask
+from actors.law.chat import Role
 from actors.law.parts.message import ToolResultPart
 from actors.law.states import State, Status
-from tests.actors.law.chats import ANN, ARCHIVED, BOB, DYNAMIC, LIVE, LOCAL, assistant, call, step
-from tests.adapters.chats.routes.ground import ADA
+from adapters.rehearsal.behaviour import Behaviour, read_rules
+from tests.actors.law.chats import (
+    ANN,
+    ARCHIVED,
+    BOB,
+    DYNAMIC,
+    LIVE,
+    LOCAL,
+    RETRY,
+    assistant,
+    call,
+    step,
+)
+from tests.adapters.chats.routes.daemon import a_daemon
+from tests.adapters.chats.routes.ground import ADA, MODELS
 from tests.contracts.given import a_chat, applied
 from tests.contracts.test_store_matrix import chats_in
 
@@ -47,6 +61,73 @@ async def test_only_a_turn_that_runs_is_interrupted(ground, state):
         else:
             assert 409 == answer.status
             assert before == after
+
+
+RETRIED = {State.E0: State.R0, State.E1: State.R1}
+
+
+@pytest.mark.parametrize("state", [state for state in State if state is not State.INVALID])
+async def test_only_a_turn_that_failed_is_tried_again(ground, state):
+    for chat in await chats_in(ground.store, state):
+        before = await ground.store.rows(chat)
+
+        answer = await ground.ask(ANN, "POST", f"{chat}/retry")
+
+        after = await ground.store.rows(chat)
+        if state in RETRIED:
+            assert (200, "running") == (answer.status, answer.said["status"])
+            assert "last_error" not in answer.said
+            assert (Status.RUNNING, None) == (after.chat.status, after.chat.last_error)
+            assert (before.messages, before.queue) == (after.messages, after.queue)
+        else:
+            assert (400 if before.chat.archived else 409) == answer.status
+            assert before == after
+
+
+async def test_a_pause_is_over_when_the_user_says_so_once(ground):
+    [chat] = await chats_in(ground.store, State.R0)
+    await applied(ground.store.ledger.apply(chat, [ask.RecordRetryState(RETRY)]))
+
+    answers = [await ground.ask(ANN, "POST", f"{chat}/retry", {}) for _ in range(2)]
+
+    assert [200, 409] == [answer.status for answer in answers]
+    after = (await ground.store.rows(chat)).chat
+    assert (None, 0) == (after.retry_state, after.provider_failures_count)
+
+
+async def test_a_turn_is_tried_again_with_another_model(ground):
+    [chat] = await chats_in(ground.store, State.E0)
+    body = {"model_config_id": str(MODELS[-1]), "reasoning_effort": "low"}
+
+    for wrong in ({"model_config_id": str(uuid4())}, {"reasoning_effort": "much"}):
+        assert 400 == (await ground.ask(ANN, "POST", f"{chat}/retry", wrong)).status
+    answer = await ground.ask(ANN, "POST", f"{chat}/retry", body)
+
+    assert 200 == answer.status
+    assert body["model_config_id"] == answer.said["last_model_config_id"]
+    after = (await ground.store.rows(chat)).chat
+    assert (MODELS[-1], "low") == (after.last_model_config_id, after.last_reasoning_effort)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("fault", ["429:600@1", "401@1"])
+async def test_the_next_attempt_is_made_at_once(fresh, fault):
+    async with a_daemon(fresh, Behaviour(text="done", faults=read_rules(fault))) as daemon:
+        chat = await daemon.begin("hello")
+        await daemon.until(chat, lambda s: s.chat.retry_state or s.chat.status is Status.ERROR)
+
+        answer = await daemon.ask("POST", f"{chat}/retry")
+
+        assert (200, "running") == (answer.status, answer.said["status"])
+        assert [(Role.USER, "hello"), (Role.ASSISTANT, "done")] == await daemon.at_rest(chat)
+
+
+async def test_only_the_owner_tries_a_turn_again(ground):
+    [chat] = await chats_in(ground.store, State.E0)
+
+    assert [404, 403, 200] == [
+        (await ground.ask(who, "POST", f"{chat}/retry")).status for who in (BOB, ADA, ANN)
+    ]
 
 
 @pytest.mark.parametrize("state", State)
