@@ -70,7 +70,7 @@ export function chatCommands() {
 
 /** The root in whose row the keyboard is. */
 function chosenRow() {
-  const row = document.activeElement?.closest(".list [data-chat]:not(.kid)");
+  const row = document.activeElement?.closest(".list [data-chat]:not(.below)");
   return row instanceof HTMLElement ? row.dataset.chat : undefined;
 }
 

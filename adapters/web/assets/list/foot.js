@@ -15,7 +15,7 @@ export function Foot() {
   const name = user.name || user.username;
   return html`<div class="foot">
     <button class="whoami" aria-haspopup="menu" onClick=${(/** @type {any} */ event) => openMenu({ at: event.currentTarget, label: name, items: items() })}>
-      <span class="av" aria-hidden="true">${initials(name)}</span><span class="who">${name}</span>${icon("down")}
+      <span class="av" aria-hidden="true">${initials(name)}</span><span class="person">${name}</span>${icon("down")}
     </button>
   </div>`;
 }

@@ -16,7 +16,7 @@ export function Hit({ chat, words, isAt, me }) {
     if (isAt) row.current?.scrollIntoView({ block: "nearest" });
   }, [isAt]);
   const light = familyLight(chat);
-  return html`<a ref=${row} class=${`row hit ${isAt ? "at" : ""}`} id=${`hit-${chat.id}`} role="option" aria-selected=${isAt} href=${address(chat)} tabindex="-1">
+  return html`<a ref=${row} class=${`row found ${isAt ? "at" : ""}`} id=${`hit-${chat.id}`} role="option" aria-selected=${isAt} href=${address(chat)} tabindex="-1">
     <${Cue} light=${light} /><b><${Marked} text=${chat.title} words=${words} /></b><span class="sr">, ${LIGHT_NAMES[light]}</span><${Age} at=${chat.updated_at} />
     <small>${chat.archived ? html`${icon("archive")} ` : null}${chat.excerpt ? html`<${Marked} text=${chat.excerpt.text} words=${words} />` : rowLine(chat, { me, model: modelName }).text}</small>
   </a>`;

@@ -49,7 +49,7 @@ function Body() {
 }
 
 /** @param {{why: string}} props */
-const Unread = ({ why }) => html`<div class="list none"><p role="alert">The chats could not be read: ${why}.</p><button class="btn" onClick=${() => chats.again()}>${icon("retry")}Try again</button></div>`;
+const Unread = ({ why }) => html`<div class="list nothing"><p role="alert">The chats could not be read: ${why}.</p><button class="btn" onClick=${() => chats.again()}>${icon("retry")}Try again</button></div>`;
 
 /** Grey rows in the place of those that come. */
 function Skeleton() {
@@ -63,9 +63,9 @@ function Skeleton() {
 
 function Empty() {
   const now = filters.value;
-  if (!addressOf({ ...now, group: "time" })) return html`<div class="list none"><p>No chats yet.</p><a class="btn main" href="/new">${icon("pen")}Begin one</a></div>`;
+  if (!addressOf({ ...now, group: "time" })) return html`<div class="list nothing"><p>No chats yet.</p><a class="btn main" href="/new">${icon("pen")}Begin one</a></div>`;
   const words = now.archived && !now.labels.length && !now.unread ? "Nothing is archived." : now.needs ? "Nothing needs you." : "No chat is like that.";
-  return html`<div class="list none"><p>${words}</p><button class="btn" onClick=${() => filter({ ...NO_FILTERS })}>Show all chats</button></div>`;
+  return html`<div class="list nothing"><p>${words}</p><button class="btn" onClick=${() => filter({ ...NO_FILTERS })}>Show all chats</button></div>`;
 }
 
 /** What can be done with the chats that are chosen. */

@@ -11,7 +11,7 @@ import { useModels } from "./names.js";
 
 export function NewChat() {
   const { state, models } = useModels();
-  const usable = models.filter((model) => model.enabled);
+  const usable = models.filter((model) => !model.why);
   const rehearsed = usable.length > 0 && usable.every((model) => model.source === "rehearsal");
   return html`<header class="top">
       <button class="ic only-s" aria-label="Back to the list" onClick=${() => run("region.back")}>${icon("back")}</button>
@@ -39,7 +39,7 @@ function NoModel() {
 
 /** Says that answers are made up. */
 function Rehearsed() {
-  return html`<div class="notice" role="note">${icon("warn")}
+  return html`<div class="first-start" role="note">${icon("warn")}
     <p><b>This is a rehearsal.</b> No provider of models is set up, so a built-in actor answers, offline; it understands nothing.
     ${isAdmin.value ? html` <a href="/admin/providers">Set up a provider</a>, and it goes away.` : html` <${WhomToAsk} />`}</p>
   </div>`;

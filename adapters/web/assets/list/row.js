@@ -54,7 +54,7 @@ export const ChatRow = memo(function ChatRow(props) {
 
 /** @param {{kid: boolean, last: boolean, open: boolean, isChosen: boolean, chat: Chat}} props @param {string} light */
 function classes({ kid, last, open, isChosen, chat }, light) {
-  const names = ["row", kid && "kid", kid && last && "last", open && "open", isChosen && "chosen", light === "new" && "unread", chat.pin_order > 0 && "pinned"];
+  const names = ["row", kid && "below", kid && last && "last", open && "is-open", isChosen && "chosen", light === "new" && "unread", chat.pin_order > 0 && "pinned"];
   return names.filter(Boolean).join(" ");
 }
 
@@ -70,6 +70,6 @@ function SecondLine({ chat }) {
 /** @param {{chat: Chat, unfolded: boolean | null, onFold: (id: string, open: boolean) => void}} props */
 function FoldButton({ chat, unfolded, onFold }) {
   const count = chat.children.length;
-  return html`<button class="fold num" aria-expanded=${unfolded} tabindex="-1" onClick=${() => onFold(chat.id, !unfolded)}
+  return html`<button class="agents-fold num" aria-expanded=${unfolded} tabindex="-1" onClick=${() => onFold(chat.id, !unfolded)}
     aria-label=${`${count === 1 ? "1 agent" : `${count} agents`} of ${chat.title}`}>${count}${icon(unfolded ? "down" : "chev")}</button>`;
 }

@@ -101,7 +101,7 @@ function useHeights(scroller) {
   const [heights, set] = useState(/** @type {Record<string, number>} */ (GUESSED));
   const measure = () => {
     const of = (/** @type {string} */ selector) => scroller.current?.querySelector(selector)?.getBoundingClientRect().height;
-    const found = { head: of("h2"), root: of(".row:not(.kid)"), kid: of(".row.kid") };
+    const found = { head: of("h2"), root: of(".row:not(.below)"), kid: of(".row.below") };
     const next = Object.fromEntries(Object.entries(heights).map(([kind, old]) => [kind, found[/** @type {keyof typeof found} */ (kind)] || old]));
     if (Object.keys(next).some((kind) => Math.abs(next[kind] - heights[kind]) > 0.01)) set(next);
   };

@@ -42,7 +42,7 @@ const nameOf = (person) => person.name || person.username;
 
 /** @param {{name: string, note: string, onRemove: () => void}} props */
 const Reader = ({ name, note, onRemove }) => html`<div class="reader">
-  <span class="av" aria-hidden="true">${initials(name)}</span><span class="who">${name}${note ? html` <small>${note}</small>` : null}</span><span class="dim">reads</span>
+  <span class="av" aria-hidden="true">${initials(name)}</span><span class="person">${name}${note ? html` <small>${note}</small>` : null}</span><span class="dim">reads</span>
   <button class="ic sm" aria-label=${`${name} may no longer read it`} onClick=${onRemove}>${icon("x")}</button>
 </div>`;
 
@@ -65,9 +65,9 @@ function AddPerson({ chat, readers, everyone, onAdd }) {
   return html`<div class="add-reader">
     <input ref=${field} class="input" type="search" value=${words} placeholder="Add a person…" aria-label="Add a person" onInput=${(/** @type {any} */ event) => setWords(event.target.value)} />
     <ul aria-label="People">
-      ${all ? html`<li><button onClick=${() => add("group_roles", everyone)}><span class="av" aria-hidden="true">${icon("globe")}</span><span class="who">Everyone here</span></button></li>` : null}
+      ${all ? html`<li><button onClick=${() => add("group_roles", everyone)}><span class="av" aria-hidden="true">${icon("globe")}</span><span class="person">Everyone here</span></button></li>` : null}
       ${found.slice(0, SHOWN_MAX).map((person) => html`<li key=${person.id}><button onClick=${() => add("user_roles", person.id)}>
-        <span class="av" aria-hidden="true">${initials(nameOf(person))}</span><span class="who">${nameOf(person)}${person.name ? html` <small>${person.username}</small>` : null}</span></button></li>`)}
+        <span class="av" aria-hidden="true">${initials(nameOf(person))}</span><span class="person">${nameOf(person)}${person.name ? html` <small>${person.username}</small>` : null}</span></button></li>`)}
     </ul>
     ${found.length > SHOWN_MAX ? html`<p class="dim">${found.length - SHOWN_MAX} more: type a name.</p>` : null}
     ${words.trim() && !found.length && !all ? html`<p class="dim">Nobody is called that.</p>` : null}

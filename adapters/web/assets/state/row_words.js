@@ -52,7 +52,9 @@ export const ownerName = (chat) => chat.owner_name || chat.owner_username || "so
  * @param {number} now milliseconds
  */
 export function stateWords(chat, now) {
-  return joined([ownState(chat, now), agentsState(chat)]);
+  const agents = agentsState(chat);
+  const own = ownState(chat, now);
+  return joined([agents && own.startsWith("rests") ? "" : own, agents]);
 }
 
 /** @param {Chat} chat @param {number} now */
