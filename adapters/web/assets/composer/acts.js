@@ -5,6 +5,7 @@ import { me } from "../session.js";
 import { go } from "../routes.js";
 import { run } from "../commands.js";
 import { toast } from "../shared/toast.js";
+import { leaveEditing } from "./editing.js";
 
 /** @typedef {import("./composer.js").Place} Place */
 /** @typedef {import("./desk.js").Busy} Busy */
@@ -24,12 +25,13 @@ export function whyNotNow({ desk, conversation }) {
 export async function send(place, how) {
   const { desk, conversation } = place;
   if (desk.sending.peek()) return;
-  if (desk.empty.peek()) return how === "usual" ? promoteFirst(place) : undefined;
+  if (desk.empty.peek()) return how === "usual" && !desk.editing.peek() ? promoteFirst(place) : undefined;
   const why = whyNotNow(place);
   if (why) return void (desk.problem.value = why);
   if (/^\/\w+\s*$/.test(desk.text.peek()) && runTyped(place)) return;
   const busy = how === "usual" ? desk.busy.peek() : how;
   if (!conversation) return begin(place);
+  if (desk.editing.peek()) return rewrite(place);
   const written = desk.take();
   const choice = { model: desk.model.peek() ?? undefined, effort: desk.effort.peek() ?? undefined, servers: desk.fresh.peek().servers ?? undefined };
   try {
@@ -39,6 +41,22 @@ export async function send(place, how) {
   } catch (error) {
     desk.restore(written);
     desk.problem.value = sentence(error, "It was not sent");
+  }
+}
+
+/** Put the message that is written anew in the place of the old one. @param {Place} place */
+async function rewrite({ desk, conversation }) {
+  const { message } = /** @type {{message: number}} */ (desk.editing.peek());
+  const { text, files, refs } = desk.written;
+  const choice = { model: desk.model.peek() ?? undefined, effort: desk.effort.peek() ?? undefined };
+  desk.sending.value = true;
+  try {
+    await conversation.edit(message, { text: text.trim(), files: files.map(fileOf), refs, ...choice });
+    if (desk.editing.peek()?.message === message) leaveEditing(desk);
+  } catch (error) {
+    desk.problem.value = sentence(error, "It was not changed");
+  } finally {
+    desk.sending.value = false;
   }
 }
 
@@ -92,11 +110,11 @@ async function promoteFirst({ conversation, desk }) {
 /** Ask the chat to stop. @param {Place} place */
 export async function stop({ conversation, stopping, desk }) {
   if (!conversation || stopping.peek()) return;
-  stopping.value = true;
+  stopping.value = "asked";
   try {
     await conversation.interrupt();
   } catch (error) {
-    stopping.value = false;
+    stopping.value = "";
     if (/** @type {any} */ (error).status !== 409) desk.problem.value = sentence(error, "It was not stopped");
   }
 }

@@ -54,9 +54,9 @@ function SendButton({ place }) {
   const asking = useSignal(false);
   const button = useRef(/** @type {HTMLElement | null} */ (null));
   const hold = useHold(() => place.working.peek() && (asking.value = true));
-  const first = place.conversation?.state.value.queue.length && desk.empty.value;
+  const first = place.conversation?.state.value.queue.length && desk.empty.value && !desk.editing.value;
   const nothing = desk.empty.value && !first;
-  const label = first ? "Send the first of the queue now" : place.working.value ? wayOf(desk.busy.value).name : "Send";
+  const label = desk.editing.value ? "Send in place of the old one" : first ? "Send the first of the queue now" : place.working.value ? wayOf(desk.busy.value).name : "Send";
   const way = (/** @type {Busy} */ busy) => {
     asking.value = false;
     void send(place, busy);

@@ -11,6 +11,7 @@ import { ApprovalsBar } from "./approvals_bar.js";
 import { Bar } from "./bar.js";
 import { Beside } from "./beside.js";
 import { deskOf } from "./desk.js";
+import { followEditing, leaveEditing } from "./editing.js";
 import { Field } from "./field.js";
 import * as history from "./history.js";
 import { countInvisible, withoutInvisible } from "./invisible.js";
@@ -23,7 +24,7 @@ import { SuggestionList, Suggestions } from "./suggestions.js";
  * @typedef {{
  *   desk: Desk, conversation: any | null,
  *   working: import("../ui.js").ReadonlySignal<boolean>, plan: import("../ui.js").ReadonlySignal<boolean>,
- *   stopping: import("../ui.js").Signal<boolean>,
+ *   stopping: import("../ui.js").Signal<"" | "asked" | "heard">,
  *   paths: import("../ui.js").ReadonlySignal<string[]>, knows: (command: string) => boolean,
  * }} Place a composer and the chat that it writes to
  */
@@ -39,7 +40,8 @@ export function Composer({ conversation, query }) {
   useEffect(() => registered(place), [place]);
   useEffect(() => taken(place.desk, query), [place]);
   useDrop(place.desk);
-  useSignalEffect(() => void (conversation?.state.value.status !== "running" && (place.stopping.value = false)));
+  useEffect(() => followEditing(place), [place]);
+  useSignalEffect(() => followStop(place));
   const archived = conversation?.state.value.chat?.archived;
   const mine = place.desk;
   return html`<div class="comp" id="composer">
@@ -57,11 +59,18 @@ export function Composer({ conversation, query }) {
   </div>`;
 }
 
+/** "Stopping…" until the chat has been interrupting, or works no longer. @param {Place} place */
+function followStop({ conversation, stopping }) {
+  const status = conversation?.state.value.status;
+  if (status === "interrupting") stopping.value = "heard";
+  else if (stopping.peek() === "heard" || !WORKS.includes(status)) stopping.value = "";
+}
+
 /** @param {any | null} conversation @returns {Place} */
 function placeOf(conversation) {
   const desk = deskOf(conversation?.id ?? null);
   return {
-    desk, conversation, stopping: signal(false),
+    desk, conversation, stopping: signal(/** @type {"" | "asked" | "heard"} */ ("")),
     working: computed(() => WORKS.includes(conversation?.state.value.status ?? "")),
     plan: computed(() => Boolean(conversation ? conversation.state.value.chat?.plan_mode : desk.fresh.value.plan)),
     paths: computed(() => (conversation ? pathsOf(conversation.state.value.messages) : [])),
@@ -76,7 +85,7 @@ function actsOf(place, suggestions) {
     moved: () => suggestions.look(),
     suggest: (event) => suggestions.onKey?.(event) ?? false,
     send: (how) => void send(place, how),
-    escape: () => suggestions.dismiss() || leaveHistory(desk),
+    escape: () => suggestions.dismiss() || leaveHistory(desk) || leaveEditing(desk),
     older: (event) => browse(place, event),
   };
 }
@@ -170,6 +179,8 @@ function Notes({ place: { desk, plan } }) {
   const invisible = countInvisible(desk.text.value);
   return html`<div class="notes">
     ${plan.value ? html`<p class="dim">Plan first: it looks and proposes, and changes nothing.</p>` : null}
+    ${desk.editing.value ? html`<p class="warn">You are changing a message. Sending removes what follows it and empties the queue.
+      <button type="button" class="link" onClick=${() => leaveEditing(desk)}>Leave it as it was</button></p>` : null}
     ${desk.browsing.value ? html`<p class="dim">Message ${desk.browsing.value.at + 1} of ${desk.browsing.value.prompts.length}. Esc goes back to the draft.</p>` : null}
     ${invisible ? html`<p class="warn">${invisible} invisible ${invisible === 1 ? "character" : "characters"}. <button type="button" class="link"
       onClick=${() => (desk.text.value = withoutInvisible(desk.text.peek()))}>Take out</button></p>` : null}

@@ -34,6 +34,8 @@ export class Desk {
     this.flight = signal([]); // on its way to the daemon
     /** @type {import("../ui.js").Signal<import("./history.js").Browsing | null>} */
     this.browsing = signal(null);
+    /** @type {import("../ui.js").Signal<{message: number, aside: Written} | null>} */
+    this.editing = signal(null); // the message that is written anew, and the draft meanwhile
     this.fresh = signal({ plan: "", policy: "", workspace: "", servers: /** @type {string[] | null} */ (null) });
     /** @type {HTMLTextAreaElement | null} */
     this.field = null;
@@ -104,7 +106,7 @@ export class Desk {
   /** Read the draft. What was still on its way when the page ended comes back as well. */
   async #load(first = true) {
     const draft = await drafts.get(this.key);
-    const typing = this.field && this.field === document.activeElement && !this.empty.peek();
+    const typing = this.editing.peek() || (this.field && this.field === document.activeElement && !this.empty.peek());
     if ((first && !draft) || typing || (first && !this.empty.peek())) return;
     batch(() => {
       this.text.value = draft?.text ?? "";
@@ -132,7 +134,7 @@ export class Desk {
     effect(() => {
       const draft = this.#draft();
       const text = JSON.stringify(draft);
-      if (this.browsing.value || text === this.#stored) return;
+      if (this.browsing.value || this.editing.value || text === this.#stored) return;
       clearTimeout(timer);
       timer = setTimeout(() => {
         this.#stored = text;

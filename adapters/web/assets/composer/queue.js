@@ -69,19 +69,24 @@ function rowKey(event, id, index, move) {
   move(id, index + by);
 }
 
-/** Drag a row by its grip. @param {number} id @param {(id: number, to: number) => void} move */
+/** Drag a row by its grip; a line shows where it would land. @param {number} id @param {(id: number, to: number) => void} move */
 function useDrag(id, move) {
-  const drag = useRef(/** @type {{row: HTMLElement, from: number} | null} */ (null));
+  const drag = useRef(/** @type {{row: HTMLElement, from: number, to: number} | null} */ (null));
   const down = (/** @type {PointerEvent} */ event) => {
     if (event.button) return;
     const grip = /** @type {HTMLElement} */ (event.currentTarget);
     const row = /** @type {HTMLElement} */ (grip.closest(".q"));
     grip.setPointerCapture(event.pointerId);
-    drag.current = { row, from: event.clientY };
+    drag.current = { row, from: event.clientY, to: -1 };
     row.classList.add("dragged");
   };
   const moving = (/** @type {PointerEvent} */ event) => {
-    if (drag.current) drag.current.row.style.translate = `0 ${event.clientY - drag.current.from}px`;
+    const now = drag.current;
+    if (!now) return;
+    now.row.style.translate = `0 ${event.clientY - now.from}px`;
+    const others = othersOf(now.row);
+    now.to = Math.abs(event.clientY - now.from) > 4 ? placeAt(others.map((other) => other.getBoundingClientRect()), event.clientY) : -1;
+    showPlace(others, now.to);
   };
   const up = (/** @type {PointerEvent} */ event) => {
     const now = drag.current;
@@ -89,14 +94,22 @@ function useDrag(id, move) {
     drag.current = null;
     now.row.classList.remove("dragged");
     now.row.style.translate = "";
-    if (event.type === "pointerup" && Math.abs(event.clientY - now.from) > 4) move(id, placeAt(boxesBut(now.row), event.clientY));
+    showPlace(othersOf(now.row), -1);
+    if (event.type === "pointerup" && now.to >= 0) move(id, now.to);
   };
   return { onPointerDown: down, onPointerMove: moving, onPointerUp: up, onPointerCancel: up };
 }
 
-/** @param {HTMLElement} row */
-const boxesBut = (row) =>
-  [...(row.parentElement?.querySelectorAll(".q") ?? [])].filter((other) => other !== row).map((other) => other.getBoundingClientRect());
+/** @param {HTMLElement} row @returns {HTMLElement[]} */
+const othersOf = (row) => [.../** @type {NodeListOf<HTMLElement>} */ (row.parentElement?.querySelectorAll(".q"))].filter((other) => other !== row);
+
+/** @param {HTMLElement[]} others @param {number} to */
+function showPlace(others, to) {
+  others.forEach((other, at) => {
+    other.classList.toggle("before", at === to);
+    other.classList.toggle("after", to === others.length && at === to - 1);
+  });
+}
 
 /** @param {Place} place @param {Row} row */
 async function promote({ conversation, desk }, row) {
