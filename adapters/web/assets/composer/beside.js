@@ -16,7 +16,7 @@ export function Beside({ desk }) {
     desk.refs.value = desk.refs.peek().filter((_, at) => at !== index);
     desk.focus();
   };
-  return html`<ul class="beside" aria-label="What goes along">
+  return html`<ul class="goes" aria-label="What goes along">
     ${refs.map((reference, index) => html`<li class="ref" key=${`${reference.file_name}:${reference.start_line}`} title=${reference.content.slice(0, 500)}>
       <span class="what">${nameOf(reference)}</span>
       <button type="button" class="ic sm" aria-label=${`Remove ${nameOf(reference)}`} onClick=${() => drop(index)}>${icon("x")}</button></li>`)}
@@ -34,7 +34,7 @@ const FileChip = memo(
   function FileChip({ file, desk }) {
     const failed = file.state === "failed";
     const note = failed ? file.why : file.state === "sending" ? `${Math.round(file.progress * 100)} %` : sizeText(file.size);
-    return html`<li class=${`att${isImage(file.type) ? "" : " f"}${failed ? " bad" : ""}`}>
+    return html`<li class=${`att${failed ? " bad" : ""}`}>
       <${Thumb} file=${file} />
       <span class="names"><span class="what" title=${file.name}>${file.name}</span>
         <small class="num" role=${failed ? "alert" : undefined}>${note}</small></span>

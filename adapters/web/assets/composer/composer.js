@@ -179,10 +179,10 @@ function Notes({ place: { desk, plan } }) {
   const invisible = countInvisible(desk.text.value);
   return html`<div class="notes">
     ${plan.value ? html`<p class="dim">Plan first: it looks and proposes, and changes nothing.</p>` : null}
-    ${desk.editing.value ? html`<p class="warn">You are changing a message. Sending removes what follows it and empties the queue.
+    ${desk.editing.value ? html`<p class="warn">You are changing a message. Sending removes what follows it and empties the queue.${" "}
       <button type="button" class="link" onClick=${() => leaveEditing(desk)}>Leave it as it was</button></p>` : null}
     ${desk.browsing.value ? html`<p class="dim">Message ${desk.browsing.value.at + 1} of ${desk.browsing.value.prompts.length}. Esc goes back to the draft.</p>` : null}
-    ${invisible ? html`<p class="warn">${invisible} invisible ${invisible === 1 ? "character" : "characters"}. <button type="button" class="link"
+    ${invisible ? html`<p class="warn">${invisible} invisible ${invisible === 1 ? "character" : "characters"}.${" "}<button type="button" class="link"
       onClick=${() => (desk.text.value = withoutInvisible(desk.text.peek()))}>Take out</button></p>` : null}
     ${desk.problem.value ? html`<p class="err" role="alert">${desk.problem.value}</p>` : null}
   </div>`;

@@ -52,8 +52,10 @@ export class Desk {
     const field = this.field;
     if (!field) return;
     field.focus();
-    const place = at ?? field.value.length;
-    requestAnimationFrame(() => field.setSelectionRange(place, place));
+    requestAnimationFrame(() => {
+      const place = at ?? field.value.length; // as it is when the text is drawn
+      field.setSelectionRange(place, place);
+    });
   }
 
   /** Put text in at the caret. @param {string} text */

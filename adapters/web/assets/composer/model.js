@@ -34,8 +34,8 @@ export function ModelButton({ place }) {
     ${open.value ? html`<${ModelPopover} place=${place} anchor=${button.current} close=${() => (open.value = false)} />` : null}`;
 }
 
-/** @param {string} name */
-const shortName = (name) => name.replace(/\s*\(.*\)\s*$/, "");
+/** Return the name of a model without what is said beside it. @param {string} name */
+export const shortName = (name) => name.replace(/\s*\(.*\)\s*$/, "");
 
 /** @param {{place: Place, anchor: HTMLElement | null, close: () => void}} props */
 function ModelPopover({ place, anchor, close }) {

@@ -4,6 +4,7 @@ import { html, memo, useEffect, useSignal } from "../ui.js";
 import { api } from "../wire/api.js";
 import { costOf, readCost } from "../composer/cost.js";
 import { modelOf, readModels } from "../composer/catalogue.js";
+import { shortName } from "../composer/model.js";
 import { Age, Cue } from "../list/row.js";
 import { icon } from "../shared/icons.js";
 import { lightOf, LIGHT_NAMES, works } from "../state/lights.js";
@@ -31,7 +32,7 @@ const Agent = memo(
     const working = works(chat);
     useEffect(() => void readCost(chat.id), [chat.id, chat.status]);
     const cost = costOf(chat.id).value;
-    const line = rowLine({ ...chat, children: [] }, { model: (id) => modelOf(id)?.name ?? "" });
+    const line = rowLine({ ...chat, children: [] }, { model: (id) => shortName(modelOf(id)?.name ?? "") });
     return html`<li class=${`agent${root ? "" : " kid"}${open ? " on" : ""}`}>
       <${Cue} light=${lightOf(chat)} /><span class="sr">${LIGHT_NAMES[lightOf(chat)]}</span>
       <a href=${`/c/${chat.id}`} aria-current=${open ? "page" : undefined} title=${chat.title}>${chat.title}</a>
@@ -67,5 +68,5 @@ function Interrupt({ chat }) {
 function Total({ root, count }) {
   const cost = costOf(root.id).value;
   if (!cost?.request_count) return null;
-  return html`<p class="none num">${money(cost.total_cost_micros, cost.unpriced_request_count)} for the chat and ${count === 1 ? "its agent" : `its ${count} agents`}</p>`;
+  return html`<p class="none num">The chat and ${count === 1 ? "its agent" : `its ${count} agents`}: ${money(cost.total_cost_micros, cost.unpriced_request_count)}</p>`;
 }

@@ -1,6 +1,6 @@
 // The side panel of a chat: what it has changed, its agents, its commands, and what it is about.
 
-import { Fragment, computed, effect, html, signal, useEffect, useMemo, useRef, useSignal } from "../ui.js";
+import { computed, effect, html, signal, useEffect, useMemo, useRef, useSignal } from "../ui.js";
 import { command, run } from "../commands.js";
 import { showPanel } from "../frame.js";
 import { icon } from "../shared/icons.js";
@@ -54,7 +54,7 @@ function countsOf(conversation, past) {
   return computed(() => ({
     changes: filesOf(changesOf(past.messages.value)).length,
     agents: familyOf(conversation)?.children.length ?? 0,
-    terminal: processesOf(past.messages.value).filter((process) => process.state === "running").length,
+    terminal: processesOf(past.messages.value, conversation.state.value.asks).filter((process) => process.state === "running").length,
     summary: 0,
   }));
 }
@@ -87,5 +87,5 @@ function Loaded({ load, name, props }) {
   };
   useEffect(begin, [load]);
   if (failed.value) return html`<p class="none">${name} could not be loaded. <button type="button" class="btn" onClick=${begin}>Try again</button></p>`;
-  return View.value ? html`<${View.value.view} ...${props} />` : html`<${Fragment} />`;
+  return View.value ? html`<${View.value.view} ...${props} />` : html`<p class="none late" role="status">Loading…</p>`;
 }

@@ -3,9 +3,10 @@
 /**
  * @typedef {{
  *   key: string, id: string, command: string, intent: string, workdir: string, output: string,
- *   state: "running" | "done" | "failed" | "unknown", exit: number | null, ms: number, background: boolean,
- *   began: string, note: string, message: number, cut: boolean,
- * }} Process `id`: by which the daemon knows it; "" if it ended within its call
+ *   state: "running" | "done" | "failed" | "asks", exit: number | null, ms: number, background: boolean,
+ *   began: string, heard: string, note: string, message: number, cut: boolean,
+ * }} Process `id`: by which the daemon knows it; "" if it ended within its call; `heard`: when its
+ *   newest result came, "" while its call itself runs
  */
 
 const KINDS = ["execute", "process_output", "process_list", "process_signal"];
@@ -13,9 +14,10 @@ const KINDS = ["execute", "process_output", "process_list", "process_signal"];
 /**
  * Return the commands that a chat has run, the latest last.
  * @param {readonly any[]} messages by id
+ * @param {readonly {tool_call_id: string}[]} [asks] calls that wait for consent
  * @returns {Process[]}
  */
-export function processesOf(messages) {
+export function processesOf(messages, asks = []) {
   /** @type {Map<string, any>} */
   const calls = new Map();
   /** @type {Map<string, Process>} */
@@ -29,6 +31,7 @@ export function processesOf(messages) {
       } else if (part.type === "tool-result") taken(found, part, calls.get(part.tool_call_id));
     }
   }
+  for (const ask of asks) if (found.get(ask.tool_call_id)?.state === "running") put(found, ask.tool_call_id, { state: "asks" });
   return [...found.values()];
 }
 
@@ -38,7 +41,7 @@ function begun(call, message) {
   return {
     key: call.tool_call_id, id: "", command: String(args.command ?? ""), intent: args.model_intent ?? "",
     workdir: args.workdir ?? "", output: "", state: "running", exit: null, ms: 0,
-    background: Boolean(args.run_in_background), began: call.created_at ?? message.created_at, note: "",
+    background: Boolean(args.run_in_background), began: call.created_at ?? message.created_at, heard: "", note: "",
     message: message.id, cut: false,
   };
 }
@@ -47,7 +50,7 @@ function begun(call, message) {
 function taken(found, part, call) {
   const result = part.result && typeof part.result === "object" ? part.result : { error: String(part.result ?? "") };
   if (part.tool_name === "execute") return put(found, part.tool_call_id, executed(result, part));
-  if (part.tool_name === "process_list") return listed(found, result.processes ?? []);
+  if (part.tool_name === "process_list") return listed(found, result.processes ?? [], part.created_at ?? "");
   const key = keyOf(found, call?.args?.process_id);
   if (!key) return;
   if (part.tool_name === "process_signal") return put(found, key, { note: result.error ?? `asked to end (${call.args.signal})` });
@@ -60,6 +63,7 @@ function executed(result, part) {
   const failed = part.is_error || result.success === false;
   return {
     output: outputOf(result),
+    heard: part.created_at ?? "",
     ...(result.background_process_id ? { id: result.background_process_id } : {}),
     state: goesOn ? "running" : failed ? "failed" : "done",
     exit: goesOn || result.exit_code === undefined ? null : result.exit_code,
@@ -72,13 +76,13 @@ function executed(result, part) {
 /** @param {any} result */
 const outputOf = (result) => (typeof result.output === "string" ? result.output : "");
 
-/** @param {Map<string, Process>} found @param {any[]} rows */
-function listed(found, rows) {
+/** @param {Map<string, Process>} found @param {any[]} rows @param {string} heard */
+function listed(found, rows, heard) {
   for (const row of rows) {
     const key = keyOf(found, row.id) ?? [...found.values()].findLast((process) => process.command === row.command && process.id === "")?.key;
     if (!key) continue;
     const state = row.running ? "running" : row.exit_code === 0 ? "done" : "failed";
-    put(found, key, { id: row.id, state, exit: row.running ? null : row.exit_code ?? null, workdir: row.workdir });
+    put(found, key, { id: row.id, heard, state, exit: row.running ? null : row.exit_code ?? null, workdir: row.workdir });
   }
 }
 

@@ -18,8 +18,9 @@ export function useClock(wanted) {
   return wanted ? now.value : Date.now();
 }
 
-/** Return a span as people read it: 8 s, 2 min 10 s, 3 h 5 min. @param {number} ms */
+/** Return a span as people read it: 35 ms, 8 s, 2 min 10 s, 3 h 5 min. @param {number} ms */
 export function spanText(ms) {
+  if (ms >= 1 && ms < 950) return `${Math.round(ms)} ms`;
   const seconds = Math.max(0, Math.round(ms / 1000));
   if (seconds < 60) return `${seconds} s`;
   const minutes = Math.floor(seconds / 60);

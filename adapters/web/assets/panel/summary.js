@@ -3,6 +3,7 @@
 import { html, useEffect, useMemo } from "../ui.js";
 import { catalogue, modelOf, readModels } from "../composer/catalogue.js";
 import { costOf, readCost, useCost } from "../composer/cost.js";
+import { shortName } from "../composer/model.js";
 import { tokensText } from "../composer/usage.js";
 import { run } from "../commands.js";
 import { money } from "../text/money.js";
@@ -40,7 +41,7 @@ function CostTable({ conversation }) {
     { name: own, micros: cost.own_cost_micros, unpriced: cost.own_unpriced_request_count, requests: cost.own_request_count },
     ...children.filter((/** @type {any} */ child) => child.id !== conversation.id).map((/** @type {any} */ child) => agentRow(child)).filter(Boolean),
   ];
-  return html`<section><h3>Cost</h3><table class="figures"><thead class="sr"><tr><th>Of what</th><th>Calls</th><th>Cost</th></tr></thead><tbody>
+  return html`<section><h3>Cost</h3><table class="figures"><thead><tr><th>Of</th><th>calls</th><th>cost</th></tr></thead><tbody>
     ${rows.map((row) => html`<tr><th scope="row">${row.name}</th><td class="num">${row.requests}</td><td class="num">${money(row.micros, row.unpriced)}</td></tr>`)}
     ${(cost.beside ?? []).map((side) => html`<tr class="dim"><th scope="row">${BESIDE[/** @type {keyof typeof BESIDE} */ (side.what)] ?? side.what}</th><td class="num">${side.request_count}</td><td class="num">${money(side.cost_micros, side.unpriced_request_count)}</td></tr>`)}
     </tbody><tfoot><tr><th scope="row">All of the family</th><td class="num">${cost.request_count}</td><td class="num">${money(cost.total_cost_micros, cost.unpriced_request_count)}</td></tr></tfoot></table></section>`;
@@ -64,7 +65,7 @@ function TokenTable({ past }) {
   const row = (/** @type {string} */ name, /** @type {any} */ use) => html`<tr key=${name}><th scope="row">${name}</th><td class="num">${tokensText(use.input)}</td><td class="num">${use.cached ? tokensText(use.cached) : "–"}</td><td class="num">${tokensText(use.output)}</td>${
     all.priced ? html`<td class="num">${use.priced ? money(use.micros, use.unpriced) : "–"}</td>` : null}</tr>`;
   return html`<section><h3>Tokens by model</h3><table class="figures"><thead><tr><th>Model</th><th>read</th><th>cached</th><th>written</th>${all.priced ? html`<th>cost</th>` : null}</tr></thead>
-    <tbody>${rows.map((use) => row(modelOf(use.model)?.name ?? "A model that is gone", use))}</tbody>
+    <tbody>${rows.map((use) => row(shortName(modelOf(use.model)?.name ?? "A model that is gone"), use))}</tbody>
     ${rows.length > 1 ? html`<tfoot>${row("All", all)}</tfoot>` : null}</table></section>`;
 }
 
@@ -74,7 +75,7 @@ function Facts({ chat }) {
   const labels = Object.entries(chat.labels ?? {});
   const time = (/** @type {string} */ at) => html`<time datetime=${at}>${new Date(at).toLocaleString([], { dateStyle: "medium", timeStyle: "short" })}</time>`;
   return html`<section><h3>Facts</h3><dl class="facts">
-    <dt>Model</dt><dd>${modelOf(chat.last_model_config_id)?.name ?? "–"}${chat.last_reasoning_effort ? ` · ${chat.last_reasoning_effort}` : ""}</dd>
+    <dt>Model</dt><dd>${shortName(modelOf(chat.last_model_config_id)?.name ?? "–")}${chat.last_reasoning_effort ? ` · ${chat.last_reasoning_effort}` : ""}</dd>
     <dt>Workspace</dt><dd>${chat.workspace_id ? html`${workspace?.name ?? "…"}${workspace ? html` <span class="dim">${workspace.status}</span><br /><span class="mono dim">${workspace.path}</span>` : null}` : "none"}</dd>
     <dt>Labels</dt><dd>${labels.length ? labels.map(([key, value]) => html`<span class="chip">${key}: ${value}</span> `) : "none"} <button type="button" class="link" onClick=${() => run("chat.label", { chat: chat.id })}>Change</button></dd>
     <dt>Shared</dt><dd>${chat.shared ? "with others" : "with nobody"}</dd>

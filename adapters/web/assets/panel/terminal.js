@@ -13,9 +13,10 @@ import { spanText, useClock } from "./spans.js";
 const SHOWN_FIRST = 30; // commands; more are shown when they are asked for
 
 /** @param {import("./panel.js").About} props */
-export function Terminal({ past }) {
+export function Terminal({ conversation, past }) {
   const most = useSignal(SHOWN_FIRST);
-  const processes = useMemo(() => processesOf(past.messages.value).reverse(), [past.messages.value]);
+  const { asks } = conversation.state.value;
+  const processes = useMemo(() => processesOf(past.messages.value, asks).reverse(), [past.messages.value, asks]);
   useEffect(() => void past.read(), [past]);
   const running = processes.filter((process) => process.state === "running");
   const over = processes.filter((process) => process.state !== "running");
@@ -37,7 +38,7 @@ const ProcessView = memo(
     const running = process.state === "running";
     return html`<details class="proc" open=${open.value} onToggle=${(/** @type {any} */ event) => (open.value = event.currentTarget.open)}>
       <summary>${icon("chev")}<code class="what" title=${process.command}>${process.command.split("\n")[0]}</code>
-        <span class="r num">${process.background ? html`<span class="tag">background</span>` : null}<${State} process=${process} />${running ? html`<${Running} began=${process.began} />` : process.ms ? html`<span>${spanText(process.ms)}</span>` : null}</span></summary>
+        <span class="r num">${process.background ? html`<span class="tag">background</span>` : null}<${State} process=${process} />${running ? html`<${Running} process=${process} />` : process.ms ? html`<span>${spanText(process.ms)}</span>` : null}</span></summary>
       ${open.value ? html`<${Output} process=${process} />` : null}
     </details>`;
   },
@@ -46,13 +47,15 @@ const ProcessView = memo(
 /** @param {{process: Process}} props */
 function State({ process: { state, exit } }) {
   if (state === "running") return html`<i class="cue go" role="img" aria-label="runs"></i>`;
+  if (state === "asks") return html`<span class="ask">asks you</span>`;
   if (state === "failed") return html`<span class="bad">${exit !== null && exit >= 0 ? `exit ${exit}` : "failed"}</span>`;
   return exit === null ? null : html`<span>exit ${exit}</span>`;
 }
 
-/** @param {{began: string}} props */
-function Running({ began }) {
-  return html`<span>${spanText(useClock(true) - Date.parse(began))}</span>`;
+/** How long it has run: its call counts on, of what runs beside the chat only the last word is known. @param {{process: Process}} props */
+function Running({ process: { began, heard } }) {
+  const now = useClock(!heard);
+  return html`<span>${spanText((heard ? Date.parse(heard) : now) - Date.parse(began))}</span>`;
 }
 
 /** @param {{process: Process}} props */
@@ -64,7 +67,8 @@ function Output({ process }) {
   }, [process.output]);
   const more = process.command.includes("\n") ? process.command : "";
   return html`<div ref=${box}>${more ? html`<pre class="term cmd" tabindex="0">${more}</pre>` : null}
-    ${process.output ? html`<${AnsiText} text=${process.output} label=${`Output of ${process.command}`} />` : html`<p class="none">${process.state === "running" ? "Nothing has been read of it yet." : "It has written nothing."}</p>`}
+    ${process.output ? html`<${AnsiText} text=${process.output} label=${`Output of ${process.command}`} />` : html`<p class="none">${process.state === "running" ? "Nothing has been read of it." : process.state === "asks" ? "It has not begun." : "It has written nothing."}</p>`}
     ${process.note ? html`<p class=${`none${process.state === "failed" ? " err" : ""}`}>${process.note}</p>` : null}
+    ${process.state === "running" && process.heard ? html`<p class="none dim">As it was at ${new Date(process.heard).toLocaleTimeString([], { timeStyle: "short" })}, when the chat last looked.</p>` : null}
     <p class="none acts">${process.workdir ? html`<span class="dim mono">${process.workdir}</span>` : null}<button type="button" class="link" onClick=${() => run("message.show", { call: process.key, message: process.message })}>Show in the chat</button></p></div>`;
 }
