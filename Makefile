@@ -46,8 +46,9 @@ wheels: install  ## build the two distributions in dist/
 	$(BIN)/uv build --quiet --wheel --out-dir dist .
 	$(BIN)/uv build --quiet --wheel --out-dir dist client
 
-copies: install  ## copy into client/ what it shares with the daemon
+copies: install  ## copy into client/ and the page what they share with the daemon
 	$(BIN)/python client/copy_shared.py
+	$(BIN)/python -m tests.web.wire_types
 
 vendor: install  ## fetch the libraries of the page anew, in the versions that are pinned
 	$(BIN)/python vendor/vendor.py

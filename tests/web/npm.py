@@ -29,6 +29,11 @@ PINS = {  # version and integrity, as npm writes them
         "sha512-FHfa+lmNjQZfJz1q8wKqIDwC6DExcHt/pkjNQb09a3NPjCKg2rhu5qb2S4r76ASyFNNtuFooJpZe37Ogud"
         "VGtQ==",
     ),
+    "typescript": (
+        "6.0.3",
+        "sha512-y2TvuxSZPDyQakkFRPZHKFm+KKVqIisdg9/CZwm9ftvKXLP8NRWj38/ODjNbr43SsoXqNuAisEf1GdCxqW"
+        "cdBw==",
+    ),
 }
 
 

@@ -8,7 +8,7 @@ const WAIT_MS = 500; // then it is done in any case
  * @returns {() => void} calls it off
  */
 export function whenIdle(run) {
-  if (globalThis.requestIdleCallback) {
+  if ("requestIdleCallback" in globalThis) {
     const handle = requestIdleCallback(run, { timeout: WAIT_MS });
     return () => cancelIdleCallback(handle);
   }

@@ -43,28 +43,27 @@ import { merged } from "./messages.js";
  * @typedef {{begun: boolean, error: ChatError | null, retry: Retry | null, asks: readonly Approval[],
  *   calls: readonly ClientCall[]}} Arriving
  *
- * @typedef {{
- *   id: string,
- *   chat: import("../wire/types.js").Chat | null,
- *   messages: readonly Message[],       by id
- *   older: "more" | "loading" | "failed" | "end",     what lies before the first message
- *   holes: readonly Hole[],             places between messages where some are not loaded
- *   live: Live | null,                  the attempt that runs
- *   status: string | null,              waiting, running, interrupting, requires_action, error
- *   queue: readonly Queued[],
- *   retry: Retry | null,
- *   error: ChatError | null,
- *   asks: readonly Approval[],          calls of the family that wait for consent
- *   calls: readonly ClientCall[],       calls that the client itself has to answer
- *   own: readonly Own[],                messages of the user that are being sent
- *   history: number,                    the newest history version that is known
- *   lastId: number,                     the newest message that has come
- *   lastQueued: number,                 the newest message that was ever queued
- *   gap: boolean,                       pieces are missing: connect again with `cursorOf`
- *   unknown: readonly unknown[],        the last events of types that this page does not know
- *   gather: readonly import("../wire/types.js").ChatMessage[] | null,   behind a history_reset
- *   arriving: Arriving | null,
- * }} ChatState
+ * @typedef {object} ChatState
+ * @property {string} id
+ * @property {import("../wire/types.js").Chat | null} chat
+ * @property {readonly Message[]} messages   by id
+ * @property {"more" | "loading" | "failed" | "end"} older   what lies before the first message
+ * @property {readonly Hole[]} holes   places between messages where some are not loaded
+ * @property {Live | null} live   the attempt that runs
+ * @property {string | null} status   waiting, running, interrupting, requires_action, error
+ * @property {readonly Queued[]} queue
+ * @property {Retry | null} retry
+ * @property {ChatError | null} error
+ * @property {readonly Approval[]} asks   calls of the family that wait for consent
+ * @property {readonly ClientCall[]} calls   calls that the client itself has to answer
+ * @property {readonly Own[]} own   messages of the user that are being sent
+ * @property {number} history   the newest history version that is known
+ * @property {number} lastId   the newest message that has come
+ * @property {number} lastQueued   the newest message that was ever queued
+ * @property {boolean} gap   pieces are missing: connect again with `cursorOf`
+ * @property {readonly unknown[]} unknown   the last events of types that this page does not know
+ * @property {readonly import("../wire/types.js").ChatMessage[] | null} gather   behind a history_reset
+ * @property {Arriving | null} arriving
  *
  * @typedef {{type: string, [name: string]: any}} Event
  */

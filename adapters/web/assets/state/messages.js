@@ -8,7 +8,7 @@ import { same } from "./same.js";
  * `key` is what its nodes are keyed by: it stays when a streamed answer, or a message that was
  * being sent, becomes a message of the history.
  * @typedef {import("../wire/types.js").ChatMessage & {key: string,
- *   content: import("../wire/types.js").ChatMessagePart[]}} Message
+ *   content: readonly import("../wire/types.js").ChatMessagePart[]}} Message
  *
  * Messages that lie between two loaded ones and are not loaded.
  * @typedef {{after: number, before: number, state: "more" | "loading" | "failed"}} Hole

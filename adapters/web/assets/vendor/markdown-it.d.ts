@@ -1,0 +1,8 @@
+// What the page uses of markdown-it, in types. Written by hand.
+
+export default class MarkdownIt {
+  constructor(options?: { html?: boolean; linkify?: boolean; breaks?: boolean; typographer?: boolean });
+  linkify: { set(options: { fuzzyLink?: boolean; fuzzyEmail?: boolean; fuzzyIP?: boolean }): void };
+  validateLink: (address: string) => boolean;
+  parse(text: string, env: object): any[];
+}
