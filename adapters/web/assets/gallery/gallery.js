@@ -41,6 +41,7 @@ const AT = {
     return at > 0 ? { name: call.name.slice(0, at), tool: call.name.slice(at + 2) } : { name: "", tool: call.name };
   },
   decided: () => undefined,
+  isFirst: () => true,
   isUnfolded: (/** @type {string} */ key) => folds.value.has(key),
   unfold: (/** @type {string} */ key, /** @type {boolean} */ isOpen) => (folds.value = new Set(isOpen ? [key] : [])),
   fill: () => {},

@@ -20,6 +20,7 @@ export function aroundOf(conversation) {
   const drafts = new Map();
   const chat = computed(() => conversation.state.value.chat);
   const children = computed(() => chat.value?.children ?? []);
+  const firstAsk = computed(() => conversation.state.value.asks[0]);
   const decisions = decisionsOf(conversation);
   readModels();
   return {
@@ -42,6 +43,7 @@ export function aroundOf(conversation) {
     href: (/** @type {string} */ file) => address(`chats/files/${encodeURIComponent(file)}`),
     server: serverOf,
     decided: (/** @type {string} */ call) => decisions.map.value.get(call),
+    isFirst: (/** @type {any} */ ask) => firstAsk.value?.tool_call_id === ask.tool_call_id,
     fill: (/** @type {any} */ hole) => conversation.loadHole(hole).catch(() => {}),
     model: (/** @type {string | undefined} */ model) => (model && catalogue.value && modelOf(model)?.name) || "",
     money: (/** @type {number} */ micros) => money(micros, 0),

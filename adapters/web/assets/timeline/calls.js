@@ -134,6 +134,10 @@ export function timeOf(time) {
   return Number.isNaN(ms) ? null : ms;
 }
 
+/** Whether it did not do what it was to do: it failed, or its command did. @param {Call} call */
+export const wentWrong = (call) =>
+  !call.result?.background_process_id && (call.failed || call.result?.success === false);
+
 /** @param {Call} call */
 export const tookOf = (call) =>
   call.began !== null && call.ended !== null && call.ended >= call.began ? call.ended - call.began : null;

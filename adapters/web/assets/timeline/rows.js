@@ -56,7 +56,7 @@ function AnswerFoot({ item, at, time }) {
   const { facts, text } = item;
   const model = at.model(facts.model_config_id);
   const used = facts.usage;
-  return html`<footer class="meta acts">
+  return html`<footer class=${`meta acts ${item.ends ? "" : "over"}`}>
     <${SignButton} sign="copy" label="Copy as Markdown" onClick=${() => at.do("copy", { text })} />
     <${SignButton} sign="link" label="Copy a link to this answer" onClick=${() => at.do("message.link", { message: facts.id })} />
     ${model && html`<span>${model}</span>`}

@@ -2,7 +2,7 @@
 // once its answer is there. Pure.
 
 import { grouped, itemsOfStep, remembered } from "./items.js";
-import { tookOf } from "./calls.js";
+import { tookOf, wentWrong } from "./calls.js";
 import { counted } from "./words.js";
 
 /**
@@ -107,8 +107,15 @@ function itemsOfTurn(turn, about, unfolded) {
     itemsOfStep(step, { ...about, isOpen: about.isOpen && place === last }, turn.key),
   );
   const items = grouped(steps);
-  const shown = about.isOpen ? items : folded(items, turn, unfolded);
+  const shown = about.isOpen ? items : folded(withEnd(items), turn, unfolded);
   return turn.message ? [...ownItems(turn.message, turn.key), ...shown] : shown;
+}
+
+/** Mark the last text of a turn that is over: what is known of it stands below. @param {readonly Item[]} items */
+function withEnd(items) {
+  const last = items.findLastIndex((item) => item.kind === "text");
+  const end = items[last];
+  return end ? items.with(last, remembered(end, [], () => ({ ...end, ends: true }))) : items;
 }
 
 /**
@@ -182,7 +189,7 @@ function foldOf(items, turn) {
       what: workOf(items),
       steps: steps.size,
       took: tookOfItems(items),
-      failed: callsOf(items).filter((call) => call.failed).length,
+      failed: callsOf(items).filter(wentWrong).length,
       cost: costOf(mine),
     };
   });
@@ -218,7 +225,8 @@ function costOf(steps) {
 const WORK = [
   [/^read_/, (n) => `read ${counted(n, "file")}`],
   [/^(execute)$/, (n) => `ran ${counted(n, "command")}`],
-  [/^(write_file|edit_files)$/, (n) => `made ${counted(n, "edit")}`],
+  [/^edit_files$/, (n) => `made ${counted(n, "edit")}`],
+  [/^write_file$/, (n) => `wrote ${counted(n, "file")}`],
   [/^web_search$/, (n) => `searched ${n === 1 ? "once" : `${n} times`}`],
   [/^spawn_agent$/, (n) => `asked ${counted(n, "agent")}`],
   [/^advisor$/, () => "asked the advisor"],

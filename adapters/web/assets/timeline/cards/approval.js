@@ -66,14 +66,15 @@ function Answers({ ask, at, place }) {
       setBusy("");
     }
   };
+  const isFirst = at.isFirst(ask);
   const turn = (/** @type {boolean} */ to) => setDenying((draft.denying = to));
   const note = fault && html`<p class="in bad" role="alert">${fault}</p>`;
   if (isDenying) return html`<${Denial} draft=${draft} decide=${decide} cancel=${() => turn(false)} busy=${busy} />${note}`;
   const button = (/** @type {string} */ decision, /** @type {string} */ label, /** @type {string} */ form, /** @type {string} */ keys) =>
-    html`<${Button} label=${label} form=${form} keys=${keys} disabled=${Boolean(busy)} onClick=${() => decide(decision)} />`;
+    html`<${Button} label=${label} form=${form} keys=${isFirst ? keys : ""} disabled=${Boolean(busy)} onClick=${() => decide(decision)} />`;
   return html`<footer>
       ${button("allow", "Allow once", "main", "y")}${button("always", "Always in this chat", "", "a")}
-      <${Button} label="Deny…" form="bad deny" keys="n" disabled=${Boolean(busy)} onClick=${() => turn(true)} />
+      <${Button} label="Deny…" form="bad deny" keys=${isFirst ? "n" : ""} disabled=${Boolean(busy)} onClick=${() => turn(true)} />
       <span class="meta">${place}</span>
     </footer>
     ${note}`;

@@ -21,6 +21,7 @@ import { tookOf } from "../calls.js";
  * @property {(id: string) => string} href where a file of the chat can be had
  * @property {(call: Call) => {name: string, tool: string}} server whose tool a call is of
  * @property {(id: string) => {decision: string, decided_by: string | null} | undefined} decided
+ * @property {(ask: import("../calls.js").Approval) => boolean} isFirst whether keys decide about it
  * @property {boolean} readonly
  *
  * A card: data, and small views that are made when they are needed.

@@ -12,7 +12,7 @@ import { Button, SignButton } from "./frame.js";
 /** @param {{call: Call, at: At}} props */
 export const Plan = memo(({ call, at }) => {
   const { text, fault, again } = usePlanText(call, at);
-  const name = call.result?.path ? basename(call.result.path) : "";
+  const name = call.result?.path ? basename(call.result.path).replace(/-[0-9a-f-]{36}(?=\.)/, "") : "";
   const isOpen = call.state === "done" && call.latest && !at.readonly;
   return html`<section class="card plan" aria-label="Plan" data-call=${call.key}>
     <header>
