@@ -5,7 +5,9 @@ assets  the files that the browser runs, served from memory
 routes  all routes of the web interface
 
 Inside:
+asset_routes  the routes of these files
 inner         requests to our own API, in the name of the caller of a page
+joining       modules joined to few files
 login         the page where one logs in, which works without a script
 markdown      Markdown as HTML that holds nothing but text
 pages         the shell of the page, with the data that it shows first

@@ -21,7 +21,8 @@ from adapters.people.routes.sessions import (
     begin_session,
     user_of_password,
 )
-from adapters.web.assets import Assets, AssetSource
+from adapters.web.asset_routes import AssetSource
+from adapters.web.assets import Assets
 from adapters.web.pages import HTML, head
 from adapters.web.policy import PAGE_HEADERS
 
@@ -66,27 +67,27 @@ class LoginPage:
         wanted = _own_path(call.one("next") or "")
         if call.caller is not None:
             return HttpResponse(303, headers=(("location", wanted), ("cache-control", "no-store")))
-        return self._ask(200, call, wanted)
+        return await self._ask(200, call, wanted)
 
     async def log_in(self, call: Call) -> HttpResponse:
         form = form_fields(call)
         wanted, name = _own_path(form.get("next", "")), form.get("login", "").strip()
         if not self._auth.signing.is_form_value(form.get("csrf", ""), nonce_of(call), ABOUT):
-            return self._ask(403, call, wanted, name, NOT_OUR_FORM)
+            return await self._ask(403, call, wanted, name, NOT_OUR_FORM)
         try:
             user = await user_of_password(
                 self._auth, name, form.get("password", ""), address=call.address
             )
         except HttpError as refused:
             fault = f"{refused.body.message} {refused.body.detail}."
-            return self._ask(refused.status, call, wanted, name, fault, refused.headers)
+            return await self._ask(refused.status, call, wanted, name, fault, refused.headers)
         if user is None:
-            return self._ask(401, call, wanted, name, WRONG_PASSWORD)
+            return await self._ask(401, call, wanted, name, WRONG_PASSWORD)
         session = await begin_session(self._auth, call, user)
         headers = (("location", wanted), ("cache-control", "no-store"), *session.headers)
         return HttpResponse(303, headers=headers)
 
-    def _ask(
+    async def _ask(
         self,
         status: int,
         call: Call,
@@ -97,7 +98,9 @@ class LoginPage:
     ) -> HttpResponse:
         nonce = nonce_of(call) or token_urlsafe(16)
         value = self._auth.signing.form_value(nonce, ABOUT)
-        page = login_page(self._source.assets, value=value, wanted=wanted, name=name, fault=fault)
+        page = login_page(
+            await self._source.now(), value=value, wanted=wanted, name=name, fault=fault
+        )
         cookies = form_cookie(nonce, origin=call.origin)
         return HttpResponse(status, page, HTML, (*PAGE_HEADERS, *cookies, *headers))
 

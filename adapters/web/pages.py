@@ -12,7 +12,8 @@ import msgspec
 
 from adapters.http.endpoints import Call, Endpoint, HttpResponse
 from adapters.http.refusals import HttpError
-from adapters.web.assets import ENTRY, STYLES, Assets, AssetSource
+from adapters.web.asset_routes import AssetSource
+from adapters.web.assets import STYLES, Assets
 from adapters.web.inner import ApiCaller
 from adapters.web.policy import PAGE_HEADERS
 
@@ -61,7 +62,7 @@ class ShellPages:
     async def show(self, call: Call) -> HttpResponse:
         data = {path: await self._ask(call, path) for path in _paths(call.path.get("chat", ""))}
         known = {path: msgspec.Raw(body) for path, body in data.items() if body is not None}
-        page = shell(self._source.assets, known)
+        page = shell(await self._source.now(), known)
         return HttpResponse(200, page, HTML, PAGE_HEADERS)
 
     async def _ask(self, call: Call, path: str) -> bytes | None:
@@ -87,7 +88,7 @@ def shell(assets: Assets, data: Mapping[str, msgspec.Raw]) -> bytes:
 <head>
 {head(assets, "promptcorner")}
 {_preloads(assets)}
-<script type="module" src="{assets.url(ENTRY)}"></script>
+<script type="module" src="{assets.url(assets.entry)}"></script>
 </head>
 <body>
 <noscript><p>This page needs JavaScript. A chat can be read without it: add /read to its address.\

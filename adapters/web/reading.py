@@ -19,7 +19,8 @@ from adapters.http.endpoints import Call, Endpoint, HttpResponse, Parameter, num
 from adapters.http.refusals import HttpError
 from adapters.people.auth.signing import Signing
 from adapters.people.routes.forms import NOT_OUR_FORM, form_fields
-from adapters.web.assets import STYLES, Assets, AssetSource
+from adapters.web.asset_routes import AssetSource
+from adapters.web.assets import STYLES, Assets
 from adapters.web.inner import ApiCaller
 from adapters.web.pages import CHATS, HTML, head
 from adapters.web.policy import page_headers
@@ -153,7 +154,7 @@ class ReadingPages:
     async def _respond(
         self, status: int, page: ReadPage, *, is_writing: bool = False
     ) -> HttpResponse:
-        assets = self._source.assets
+        assets = await self._source.now()
         html = await read(RENDERING, lambda: read_page(assets, page, is_writing=is_writing))
         return HttpResponse(status, html, HTML, page_headers())
 
@@ -166,7 +167,7 @@ class ReadingPages:
             messages += found.messages
             has_more = found.has_more
         page = ReadPage(chat, messages[::-1], has_more, newer=False, csrf="")
-        assets = self._source.assets
+        assets = await self._source.now()
         html, style = await read(RENDERING, lambda: whole_page(assets, page))
         return HttpResponse(200, html, HTML, page_headers(style))
 

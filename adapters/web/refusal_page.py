@@ -5,7 +5,8 @@ from html import escape
 
 from adapters.http.endpoints import Call, Endpoint, HttpResponse, Upgrade
 from adapters.http.refusals import HttpError
-from adapters.web.assets import Assets, AssetSource
+from adapters.web.asset_routes import AssetSource
+from adapters.web.assets import Assets
 from adapters.web.pages import HTML, head
 from adapters.web.policy import PAGE_HEADERS
 
@@ -17,7 +18,7 @@ def with_refusal_page(row: Endpoint, source: AssetSource) -> Endpoint:
         try:
             return await row.handle(call)
         except HttpError as refused:
-            html = refusal_page(source.assets, refused)
+            html = refusal_page(await source.now(), refused)
             return HttpResponse(refused.status, html, HTML, (*PAGE_HEADERS, *refused.headers))
 
     return replace(row, handle=handle) if row.is_page else row

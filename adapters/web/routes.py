@@ -5,7 +5,7 @@ from pathlib import Path
 
 from adapters.http.endpoints import Endpoint, Routes
 from adapters.people.auth.wiring import Auth
-from adapters.web.assets import AssetRoutes, AssetSource
+from adapters.web.asset_routes import AssetRoutes, AssetSource
 from adapters.web.inner import ApiCaller
 from adapters.web.login import LoginPage
 from adapters.web.pages import ShellPages

@@ -41,6 +41,7 @@ export function followVersion() {
     if (state === "live" && before === "broken") askVersion();
     before = state;
   });
+  addEventListener("module-missing", askVersion); // it may be one of another version
   document.addEventListener("visibilitychange", () => {
     if (document.hidden) reloadUnseen();
     else if (Date.now() - askedAt > PAUSE_MS) askVersion();

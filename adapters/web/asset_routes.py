@@ -1,0 +1,114 @@
+"""The routes of the files that the browser runs."""
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import msgspec
+
+from adapters.http.endpoints import Access, Call, Endpoint, HttpResponse, json_response
+from adapters.http.refusals import not_found
+from adapters.web.assets import DEVELOPER, STYLES, TYPES, Assets, load_assets, own_assets
+from adapters.web.policy import PAGE_HEADERS
+from runtime.threads import ThreadLimits, read
+
+YEAR_SECONDS = 31_536_000
+GALLERY = "gallery"  # a page with all cards in all states, for developers only
+READING = ThreadLimits("files of the page", threads_max=1)
+
+
+class AssetSource:
+    """Gives the files of now: with a folder of a developer they are read anew for each page."""
+
+    def __init__(self, folder: Path | None) -> None:
+        self._folder = folder
+
+    async def now(self) -> Assets:
+        """Return them. Reading is done in a thread, so that nothing waits for it."""
+        folder = self._folder
+        if folder is not None:
+            return await read(READING, lambda: load_assets(folder))
+        return await read(READING, own_assets)
+
+
+class PageVersion(msgspec.Struct, frozen=True):
+    """The version of the page that this daemon serves."""
+
+    digest: str
+
+
+class AssetRoutes:
+    """Serves the files."""
+
+    def __init__(self, source: AssetSource) -> None:
+        self._source = source
+
+    def endpoints(self) -> Sequence[Endpoint]:
+        return (
+            Endpoint(
+                method="GET",
+                path="/web/{digest}/{asset}",
+                handle=self.serve,
+                summary="A file of the web interface; it never changes under this path",
+                tag="pages",
+                access=Access.OPEN,
+                rate_per_minute=0,
+                answers={200: bytes, 304: None},
+                takes_rest=True,
+            ),
+            Endpoint(
+                method="GET",
+                path="/web/version",
+                handle=self.version,
+                summary="The version of the web interface that is served now",
+                tag="pages",
+                access=Access.OPEN,
+                answers={200: PageVersion},
+            ),
+        )
+
+    async def version(self, call: Call) -> HttpResponse:
+        digest = (await self._source.now()).digest
+        return json_response(200, PageVersion(digest), (("cache-control", "no-store"),))
+
+    async def serve(self, call: Call) -> HttpResponse:
+        assets = await self._source.now()
+        found = assets.find(call.path["asset"])
+        if call.path["digest"] == assets.digest == DEVELOPER and call.path["asset"] == GALLERY:
+            return HttpResponse(200, gallery_page(assets), TYPES[".html"], PAGE_HEADERS)
+        if found is None or call.path["digest"] != assets.digest:
+            raise not_found()
+        headers = [
+            ("etag", found.etag),
+            ("vary", "accept-encoding"),
+            ("cache-control", _caching(assets.digest)),
+        ]
+        if call.headers.get("if-none-match") == found.etag:
+            return HttpResponse(304, headers=headers)
+        if found.compressed is None or "gzip" not in call.headers.get("accept-encoding", ""):
+            return HttpResponse(200, found.body, found.media_type, headers)
+        headers.append(("content-encoding", "gzip"))
+        return HttpResponse(200, found.compressed, found.media_type, headers)
+
+
+def gallery_page(assets: Assets) -> bytes:
+    """Return the page on which a developer looks at every card in every state."""
+    return f"""<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<title>Cards</title>
+<link rel="stylesheet" href="{assets.url(STYLES)}">
+<script type="module" src="{assets.url("gallery/gallery.js")}"></script>
+</head>
+<body>
+<div id="app"></div>
+</body>
+</html>
+""".encode()
+
+
+def _caching(digest: str) -> str:
+    if digest == DEVELOPER:
+        return "no-cache"
+    return f"public, max-age={YEAR_SECONDS}, immutable"
