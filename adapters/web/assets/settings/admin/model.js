@@ -84,7 +84,7 @@ function Fields({ form, providers, models, wasDefault }) {
   return html`
     <${Choice} form=${form} name="ai_provider_id" label="Provider" options=${providers.map((each) => [each.id, providerName(each), each.enabled ? "" : "switched off"])} />
     <div class="fields-2">
-      <${Text} form=${form} name="model" label="Model" mono suggest=${known} help="As the provider calls it." />
+      <${Text} form=${form} name="model" label="Model" mono suggest=${known.length ? known : undefined} help="As the provider calls it." />
       <${Text} form=${form} name="display_name" label="Shown as" placeholder=${form.get("model")} />
     </div>
     <div class="fields-2">

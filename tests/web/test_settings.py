@@ -1,0 +1,250 @@
+"""The settings of users, and those of the deployment, as people change them."""
+
+import httpx2
+import pytest
+
+from tests.web.house import HEADER
+from tests.web.page import PHONE, a_page
+
+SKILL = "---\nname: release-notes\ndescription: How we write them\n---\n\nBegin with users.\n"
+# One page of each kind, so that it does not take long; every page is made of the same parts.
+PAGES = (
+    "settings/profile",
+    "settings/display",
+    "admin/models/new",
+    "admin/servers/new",
+    "admin/users",
+)
+
+
+@pytest.fixture
+async def admin(browser, house):
+    """A tab of a user who looks after the deployment."""
+    async with a_page(browser) as page:
+        page.url = house.url
+        await page.cookies((await house.person("ines", "owner"))[1], house.url)
+        yield page
+        assert [] == page.unexpected
+
+
+async def fill(page, name, text, role="textbox"):
+    """Put a text in the place of what stands in a field."""
+    await (await page.find(role, name)).click()
+    await page.press("a", "Control")
+    await page.type(text)
+
+
+async def choose(page, name, value):
+    """Choose a value of a list, as its keys do."""
+    field = await page.find("combobox", name)
+    await field.js(
+        "function (value) { this.value = value;"
+        " this.dispatchEvent(new Event('change', {bubbles: true})) }",
+        value,
+    )
+
+
+async def save(page, button="Save"):
+    await page.click("button", button)
+    await page.until_text("Saved")
+
+
+async def save_of(page, title):
+    """Save the form of the section with this title."""
+    await page.js(
+        "[...document.querySelectorAll('.set-part')].find("
+        f"part => part.querySelector('h3')?.textContent == {title!r})"
+        ".querySelector('.btn.main').click()"
+    )
+    await page.until_text("Saved")
+
+
+async def choose_text(page, name, text):
+    field = await page.find("combobox", name)
+    value = await field.js(
+        "function (text) { return [...this.options].find(o => o.text.includes(text))?.value }", text
+    )
+    await choose(page, name, value)
+
+
+async def test_a_user_changes_their_name_and_is_asked_before_it_is_lost(page, api):
+    await page.goto("/settings/profile")
+    await fill(page, "Name", "Mara Kern")
+
+    await page.click("link", "Skills")
+    await page.click("button", "Stay")
+    await save_of(page, "Name")
+    await page.click("link", "Skills")
+
+    await page.until("location.pathname == '/settings/skills'")
+    assert "Mara Kern" == (await api.good("GET", "/api/v2/users/me"))["name"]
+
+
+async def test_the_server_says_at_the_field_what_is_wrong(page):
+    await page.goto("/settings/profile")
+    await fill(page, "Password you have now", "not this one")
+    await fill(page, "New password", "a better one than that")
+    await fill(page, "The same again", "a better one than that")
+    page.allow("400")
+
+    await page.click("button", "Change the password")
+
+    await page.until_text("is not the password")
+    focused = await page.js("document.activeElement.name")
+    assert "old_password" == focused
+
+
+async def test_a_token_is_shown_once_and_can_be_revoked(page, house):
+    await page.goto("/settings/tokens")
+    await fill(page, "Name", "laptop")
+    await page.click("button", "Make a token")
+    token = await (await page.find("textbox", "Your new token")).value()
+
+    async with httpx2.AsyncClient(base_url=house.url, headers={HEADER: token}) as program:
+        assert 200 == (await program.get("/api/v2/users/me")).status_code
+        await page.click("button", "Revoke")
+        dialog = await page.css("dialog .btn.bad")
+        await dialog.click()
+        await page.until_text("You have no tokens")
+        assert 401 == (await program.get("/api/v2/users/me")).status_code
+
+
+async def test_a_skill_is_written_mended_and_deleted(page, api):
+    await page.goto("/settings/skills/new")
+    page.allow("400")
+    await fill(page, "File", "no front matter")
+    await page.click("button", "Add the skill")
+    await page.until_text("must begin with front matter")
+
+    await fill(page, "File", SKILL)
+    await page.click("button", "Add the skill")
+    await page.until("location.pathname == '/settings/skills/release-notes'")
+    await fill(page, "File", SKILL + "And end with thanks.\n")
+    await save(page)
+    path = "/api/experimental/users/me/skills"
+    assert "thanks" in (await api.good("GET", f"{path}/release-notes"))["content"]
+
+    await page.click("button", "Delete")
+    await (await page.css("dialog .btn.bad")).click()
+    await page.until_text("You have no skills yet")
+    assert [] == await api.good("GET", path)
+
+
+async def test_a_look_holds_at_once_and_stays(page):
+    await page.goto("/settings/display")
+
+    await page.click("radio", "Dark")
+
+    await page.until("document.documentElement.dataset.theme == 'dark'")
+    await page.reload()
+    await page.until("document.documentElement.dataset.theme == 'dark'")
+
+
+async def test_members_have_no_pages_of_administrators(page):
+    await page.goto("/admin/users")
+
+    await page.until_text("There is no such page")
+    assert "Administration" not in await page.text()
+
+
+async def test_an_administrator_sets_up_a_provider_and_a_model(admin, house):
+    await admin.goto("/admin/providers/new")
+    await choose(admin, "Vendor", "openai-compat")
+    await fill(admin, "Name", "lab")
+    await fill(admin, "Address", "http://127.0.0.1:9/v1")
+    await fill(admin, "Key", "sk-0123456789-0123456789")
+    await admin.click("button", "Add the provider")
+    await admin.until_text("sk-0...6789")
+
+    await admin.goto("/admin/models/new")
+    await choose_text(admin, "Provider", "lab")
+    await fill(admin, "Model", "qwen3")
+    admin.allow("400")
+    await admin.click("button", "Add the model")
+    await admin.until_text("is required, and must be above 0")
+    await fill(admin, "Reads at most", "131072", role="spinbutton")
+    await admin.click("button", "Show as JSON")
+    await fill(admin, "JSON", '{"temperature": 0.5}')
+    assert "0.5" == await (await admin.find("spinbutton", "Temperature")).value()
+    await admin.click("button", "Add the model")
+    await admin.until_text("Copy…")
+
+    async with house.api() as api:
+        models = await api.good("GET", "/api/experimental/chats/model-configs")
+    [made] = [each for each in models if each["model"] == "qwen3"]
+    assert (131_072, {"temperature": 0.5}) == (made["context_limit"], made["model_config"])
+
+
+async def test_an_administrator_adds_a_user_who_comes_by_a_link(admin, house):
+    await admin.goto("/admin/users/new")
+    await fill(admin, "Username", "theo")
+    await admin.click("button", "Add the user")
+    link = await (await admin.find("textbox", "Send this link to theo")).value()
+    assert link.startswith(f"{house.url}/join/")
+
+    await admin.goto("/admin/users")
+    await fill(admin, "Search users", "theo", role="searchbox")
+    await admin.click("link", "theo has not been here yet")
+    await admin.click("radio", "Owner also looks after users, models and the settings for all")
+    await save_of(admin, "Role")
+    await admin.click("button", "Suspend")
+    await (await admin.css("dialog .btn.bad")).click()
+    await admin.until_text("Suspended: they are not let in")
+
+    async with house.api() as api:
+        theo = await api.good("GET", "/api/v2/users/theo")
+    assert ("suspended", ["owner"]) == (theo["status"], [role["name"] for role in theo["roles"]])
+
+
+async def test_an_administrator_sets_up_a_server_for_a_few(admin, house):
+    mara, _ = await house.person("mara")
+    await admin.goto("/admin/servers/new")
+    await fill(admin, "Name", "Team Wiki")
+    await fill(admin, "Address", "https://wiki.example.org/mcp")
+    await choose(admin, "It is shown", "api_key")
+    await fill(admin, "Header", "X-Key")
+    await fill(admin, "Key", "0123456789")
+    await admin.click("button", "Add the server")
+    await admin.click("button", "Only those I name")
+    await admin.until_text("Only administrators may use it")
+    await fill(admin, "Add a user by name", "mara", role="searchbox")
+    await admin.click("button", "Add")
+    await admin.until_text("Only these users may use it")
+
+    async with house.api(mara) as api:
+        [organization] = await api.good("GET", "/api/v2/organizations")
+        path = f"/api/experimental/organizations/{organization['id']}/mcp-servers"
+        [server] = await api.good("GET", path)
+    assert ("team-wiki", True) == (server["slug"], server["has_api_key"])
+
+
+async def test_numbers_of_the_lifecycle_are_checked_and_kept(admin, house):
+    await admin.goto("/admin/lifecycle")
+    admin.allow("400")
+    await fill(admin, "Archive a chat after", "4000", role="spinbutton")
+    await admin.click("button", "Save")
+    await admin.until_text("must be 0 or 1 to 3650")
+    await fill(admin, "Archive a chat after", "30", role="spinbutton")
+    await fill(admin, "Stop a workspace after", "90", role="spinbutton")
+    await save(admin)
+
+    async with house.api() as api:
+        config = "/api/experimental/chats/config"
+        days = await api.good("GET", f"{config}/auto-archive-days")
+        ttl = await api.good("GET", f"{config}/workspace-ttl")
+    assert (30, 5_400_000) == (days["auto_archive_days"], ttl["workspace_ttl_ms"])
+
+
+@pytest.mark.parametrize("phone", [False, True], ids=["desk", "phone"])
+async def test_the_pages_are_for_everybody(admin, phone):
+    if phone:
+        await admin.size(*PHONE, phone=True)
+    faults = []
+    for path in PAGES:
+        await admin.goto(f"/{path}")
+        await admin.until("document.querySelector('.set-page') !== null")
+        await admin.until("!document.querySelector('.set-waits')")
+        faults += [f"{path}: {fault}" for fault in await admin.faults_of_access()]
+        if await admin.js("document.documentElement.scrollWidth > innerWidth"):
+            faults.append(f"{path}: wider than the page")
+    assert [] == faults
