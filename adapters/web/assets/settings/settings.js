@@ -14,8 +14,8 @@ export function SettingsPage() {
   const isIndex = !page && ["/settings", "/admin"].includes(path.replace(/\/$/, ""));
   const first = (isOfAdmin ? ADMIN : PERSONAL)[0].pages[0];
   return html`<header class="top">
-      <a class="ic only-s" href=${page ? (isOfAdmin ? "/admin" : "/settings") : "/"} aria-label="Back">${icon("back")}</a>
-      <h1>${isOfAdmin && !isHidden ? "Administration" : "Settings"}</h1>
+      <a class="ic only-s" href=${above(page, rest, isOfAdmin)} aria-label="Back">${icon("back")}</a>
+      <h1>Settings</h1>
       <span class="sp"></span>
       ${isAdmin.value && html`<span class="seg" role="group" aria-label="Whose settings">
         <a href="/settings" aria-current=${isOfAdmin ? undefined : "true"}>Mine</a>
@@ -29,6 +29,12 @@ export function SettingsPage() {
       ${isIndex && !isHidden ? html`<${Opened} key=${first.path} page=${first} rest="" />` : page ? html`<${Opened} key=${page.path} page=${page} rest=${rest} />` : html`<${Nothing} />`}
     </div>
   </div>`;
+}
+
+/** Where a phone goes back to. @param {any} page @param {string} rest @param {boolean} isOfAdmin */
+function above(page, rest, isOfAdmin) {
+  if (rest) return page.path;
+  return page ? (isOfAdmin ? "/admin" : "/settings") : "/";
 }
 
 /** @param {{groups: typeof PERSONAL, path: string}} props */

@@ -9,7 +9,7 @@ const CARDS = [["auto", "When it is news"], ["open", "Always open"], ["closed", 
 export function View() {
   return html`<${Page} title="Display and keys" lead="Kept in this browser, for you on this machine. A choice holds at once.">
     <${Section} title="Looks">
-      <${Kept} name="theme" label="Theme" options=${[["system", "As the system"], ["light", "Light"], ["dark", "Dark"], ["contrast", "High contrast"]]} />
+      <${Kept} name="theme" label="Theme" options=${[["system", "System"], ["light", "Light"], ["dark", "Dark"], ["contrast", "High contrast"]]} />
       <${Kept} name="density" label="Density" options=${[["compact", "Compact"], ["normal", "Normal"], ["comfortable", "Comfortable"]]} />
       <${Kept} name="textSize" label="Size of text" options=${[12, 13, 14, 15, 16, 17, 18].map((size) => [size, `${size}`])} help="Of what you read in a chat, in pixels." />
       <${Kept} name="column" label="Width of text" options=${[[640, "Narrow"], [740, "Normal"], [900, "Wide"], [0, "All there is"]]} />
