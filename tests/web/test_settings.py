@@ -140,6 +140,29 @@ async def test_a_look_holds_at_once_and_stays(page):
     await page.until("document.documentElement.dataset.theme == 'dark'")
 
 
+LOOK_AWAY = """
+window.told = [];
+window.Notification = class {
+  static permission = "granted";
+  constructor(title, {body}) { window.told.push([title, body]); }
+};
+Object.defineProperty(document, "visibilityState", {value: "hidden"});
+document.dispatchEvent(new Event("visibilitychange"));
+"""
+
+
+async def test_who_looks_elsewhere_is_told_of_a_turn_that_has_ended(page, api):
+    await page.goto("/settings/notifications")
+    await page.js(LOOK_AWAY)
+    await page.find("group", "Notifications")
+    await (await page.css("[name=kept-notify]")).js("function () { this.click() }")
+
+    await api.chat("hello")
+
+    await page.until("window.told.length == 1")
+    assert "is done" == (await page.js("window.told[0][1]"))
+
+
 async def test_members_have_no_pages_of_administrators(page):
     await page.goto("/admin/users")
 

@@ -1,5 +1,6 @@
 /** How this browser calls a person who looks elsewhere. */
 import {html, useState} from "../../ui.js";
+import {playTone} from "../../notices.js";
 import {preferences} from "../../preferences.js";
 import {Kept} from "../kept.js";
 import {Notice, Page, Section} from "../page.js";
@@ -13,9 +14,13 @@ export function View() {
     setPermission(answer);
     preferences.notify.value = wanted && answer === "granted";
   };
-  return html`<${Page} title="Notifications" lead="Kept in this browser. They come while a tab of it is open, and only for what you are not looking at.">
+  const hear = (/** @type {boolean} */ wanted) => {
+    preferences.sound.value = wanted;
+    if (wanted) playTone();
+  };
+  return html`<${Page} title="Notifications" lead="Kept in this browser. They come while a tab is open here, and none of them is looked at.">
     <${Section}>
-      <${Kept} name="sound" label="Sound" options=${SWITCH} help="A short tone when a turn ends in a hidden tab; one tab plays it." />
+      <${Kept} name="sound" label="Sound" options=${SWITCH} change=${hear} help="Two soft notes when a turn ends or fails." />
       ${permission === "missing" ? html`<${Notice}>This browser has no notifications.<//>` : html`<${Kept} name="notify" label="Notifications" options=${SWITCH} change=${change} help="When a chat needs you, and when a turn ends." />`}
       ${permission === "denied" && html`<${Notice} tone="wait">The browser was told to show none from this page. Allow them in its settings for this page first.<//>`}
     <//>
