@@ -131,7 +131,6 @@ async function read(core) {
   core.takeNow(
     { type: "chat", chat },
     { type: "page", ...page },
-    { type: "queue_update", queued_messages: page.queued_messages },
     { type: "approvals", approvals: chat.approvals },
     ...(chat.last_error ? [{ type: "error", error: chat.last_error }] : []),
   );

@@ -1,12 +1,15 @@
 /** What views are made of: Preact, its hooks and signals, and htm. The one import of every view. */
 
-import {Component, Fragment, h, htm} from "./vendor/preact.js";
+import {Component, h, htm} from "./vendor/preact.js";
 
 export {
   Fragment, batch, computed, createContext, effect, render, signal, untracked, useCallback,
   useComputed, useContext, useEffect, useId, useLayoutEffect, useMemo, useRef, useSignal,
   useSignalEffect, useState,
 } from "./vendor/preact.js";
+
+/** @template T @typedef {import("./vendor/preact.js").Signal<T>} Signal */
+/** @template T @typedef {import("./vendor/preact.js").ReadonlySignal<T>} ReadonlySignal */
 
 export {h};
 

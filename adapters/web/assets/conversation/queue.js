@@ -1,7 +1,7 @@
 // The messages that wait in a chat's queue, as a person has just left them.
 //
 //   queue.rows            signal: the rows there are, in the wanted order; `busy_behavior` "steer"
-//   queue.order(ids)      puts the whole queue into this order; a 409 shows the order there is
+//   queue.order(ids)      puts the whole queue into this order; after a 409 it is as it was told
 //   queue.change(id, {text, files, refs, model, effort})
 //   queue.promote(id)     it comes next
 //   queue.remove(id)
@@ -11,7 +11,7 @@
 // What is asked for shows at once; the truth is `queue_update`, and what it says comes last.
 
 import { computed, effect, signal } from "../ui.js";
-import { ApiError, api } from "../wire/api.js";
+import { api } from "../wire/api.js";
 import { bodyOf } from "./sending.js";
 
 /** @typedef {import("../state/chat.js").Queued} Queued */
@@ -51,7 +51,6 @@ export function queueOf(core) {
         core.takeNow({ type: "queue_update", ...answer });
       } catch (error) {
         wanted.value = null;
-        if (error instanceof ApiError && error.status === 409) await readAgain(core);
         throw error;
       }
     },
@@ -80,12 +79,6 @@ export function queueOf(core) {
       }
     },
   };
-}
-
-/** @param {import("../conversation.js").Core} core */
-async function readAgain(core) {
-  const { queued_messages } = await api.get(`chats/${core.id}/messages`, { limit: 1 });
-  core.takeNow({ type: "queue_update", queued_messages });
 }
 
 /**

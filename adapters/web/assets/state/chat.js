@@ -71,8 +71,7 @@ import { merged } from "./messages.js";
 /**
  * Return the state of a chat. `shell` is what the page carries: the chat and its newest messages.
  * @param {string} id
- * @param {{chat?: any, messages?: any[], has_more?: boolean, history_version?: number,
- *   queued_messages?: any[]}} [shell]
+ * @param {{chat?: any, messages?: any[], has_more?: boolean, history_version?: number}} [shell]
  * @returns {ChatState}
  */
 export function newChat(id, shell = {}) {
@@ -86,7 +85,7 @@ export function newChat(id, shell = {}) {
     holes: [],
     live: null,
     status: chat?.status ?? null,
-    queue: (shell.queued_messages ?? []).map((row) => ({ ...row, key: `q${row.id}` })),
+    queue: [], // pages have it in the order in which it was written; the stream tells the true one
     retry: null,
     error: chat?.last_error ?? null,
     asks: chat?.approvals ?? [],
@@ -94,7 +93,7 @@ export function newChat(id, shell = {}) {
     own: [],
     history: shell.history_version ?? 0,
     lastId: messages.length ? messages[messages.length - 1].id : 0,
-    lastQueued: Math.max(0, ...(shell.queued_messages ?? []).map((row) => row.id)),
+    lastQueued: 0,
     gap: false,
     unknown: [],
     gather: null,
