@@ -61,8 +61,23 @@ export function sectionsOf(roots, look) {
   return look.group === "label" ? sections.sort(byLabel) : sections;
 }
 
-/** @param {Chat} root @param {Look} look @returns {{key: string, title: string, counted?: boolean}} */
+/**
+ * Sections of chats, as they were found last: a list of ten thousand is laid out anew with each event.
+ * @type {WeakMap<Chat, {group: string, today: number, section: {key: string, title: string, counted?: boolean}}>}
+ */
+const FOUND = new WeakMap();
+
+/** @param {Chat} root @param {Look} look */
 function sectionOf(root, look) {
+  const known = FOUND.get(root);
+  if (known && known.group === look.group && known.today === look.today) return known.section;
+  const section = findSection(root, look);
+  FOUND.set(root, { group: look.group, today: look.today, section });
+  return section;
+}
+
+/** @param {Chat} root @param {Look} look @returns {{key: string, title: string, counted?: boolean}} */
+function findSection(root, look) {
   if (root.pin_order > 0) return PINNED;
   if (look.group === "label") return labelSection(root);
   if (needsPerson(root)) return NEEDS;
