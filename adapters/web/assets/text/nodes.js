@@ -1,0 +1,124 @@
+// Views of Markdown. A block that is the same object as before is not looked at again.
+//
+//   html`<${Markdown} text=${text} grows=${bool} Code=${Code} />`
+//
+// `grows`: the text is being streamed; complete blocks are kept, only the last one is parsed anew.
+// `Code` is the view of a block of code, {block}: {language, text, open}; without one it is plain.
+// The page has one h1, so headings of a text begin at h3.
+
+import { Fragment, h, html, memo, useRef } from "../ui.js";
+import { blocksOf } from "./blocks.js";
+import { grown } from "./grow.js";
+import { leadsSomewhere } from "./links.js";
+
+/**
+ * @typedef {import("./blocks.js").Block} Block
+ * @typedef {import("./blocks.js").Inline} Inline
+ * @typedef {(props: {block: Block}) => any} CodeView
+ */
+
+/** @param {{text: string, grows?: boolean, Code?: CodeView}} props */
+export const Markdown = memo(({ text, grows = false, Code = PlainCode }) => {
+  const kept = useRef(/** @type {import("./grow.js").Grown | null} */ (null));
+  if (grows || kept.current) kept.current = grown(kept.current, text);
+  const blocks = kept.current ? kept.current.blocks : blocksOf(text);
+  return blocksView(blocks, Code);
+});
+
+/** @param {readonly Block[]} blocks @param {CodeView} Code */
+const blocksView = (blocks, Code) =>
+  h(Fragment, null, blocks.map((block) => h(BlockView, { key: block.key, block, Code })));
+
+const BlockView = memo((/** @type {{block: Block, Code: CodeView}} */ { block, Code }) => {
+  switch (block.type) {
+    case "paragraph":
+      return html`<p dir="auto">${block.children.map(inlineView)}</p>`;
+    case "heading":
+      return h(`h${Math.min(6, block.level + 2)}`, { dir: "auto" }, block.children.map(inlineView));
+    case "code":
+      return h(Code, { block });
+    case "quote":
+      return html`<blockquote>${blocksView(block.blocks, Code)}</blockquote>`;
+    case "list":
+      return listView(block, Code);
+    case "table":
+      return tableView(block);
+    default:
+      return html`<hr />`;
+  }
+});
+
+/** @param {{block: Block}} props */
+function PlainCode({ block }) {
+  return html`<pre class="term" tabindex="0"><code>${block.text}</code></pre>`;
+}
+
+/** @param {Block} block @param {CodeView} Code */
+function listView({ ordered, start, tight, items }, Code) {
+  const tasks = items.some((/** @type {any} */ item) => item.task !== null);
+  const props = {
+    start: ordered && start !== 1 ? start : undefined,
+    class: `${tight ? "tight" : ""}${tasks ? " tasks" : ""}`.trim() || undefined,
+  };
+  return h(ordered ? "ol" : "ul", props, items.map((/** @type {any} */ item, /** @type {number} */ at) =>
+    html`<li key=${at}>${boxOf(item.task)}${itemView(item.blocks, tight, Code)}</li>`));
+}
+
+/** @param {boolean | null} task */
+function boxOf(task) {
+  if (task === null) return null;
+  return html`<input type="checkbox" disabled checked=${task} aria-label=${task ? "done" : "not done"} /> `;
+}
+
+/** @param {Block[]} blocks @param {boolean} tight @param {CodeView} Code */
+function itemView(blocks, tight, Code) {
+  return blocks.map((block) =>
+    tight && block.type === "paragraph"
+      ? h(Words, { key: block.key, block })
+      : h(BlockView, { key: block.key, block, Code }));
+}
+
+/** The words of an item without space around it. */
+const Words = memo((/** @type {{block: Block}} */ { block }) => h(Fragment, null, block.children.map(inlineView)));
+
+/** @param {Block} block */
+function tableView({ aligns, head, rows }) {
+  const cells = (/** @type {"th" | "td"} */ tag, /** @type {Inline[][]} */ row) =>
+    row.map((cell, at) => h(tag, { key: at, class: aligns[at] || undefined, dir: "auto" }, cell.map(inlineView)));
+  return html`<div class="wide" tabindex="0" role="region" aria-label="Table"><table>
+    <thead><tr>${cells("th", head)}</tr></thead>
+    <tbody>${rows.map((/** @type {Inline[][]} */ row, /** @type {number} */ at) => html`<tr key=${at}>${cells("td", row)}</tr>`)}</tbody>
+  </table></div>`;
+}
+
+/**
+ * @param {Inline} inline
+ * @returns {any}
+ */
+function inlineView(inline) {
+  if (typeof inline === "string") return inline;
+  switch (inline.type) {
+    case "strong":
+    case "em":
+      return h(inline.type, null, inline.children.map(inlineView));
+    case "strike":
+      return h("s", null, inline.children.map(inlineView));
+    case "code":
+      return h("code", null, inline.text);
+    case "link":
+      return linkView(inline);
+    case "picture":
+      return html`<img src=${inline.src} alt=${inline.alt} loading="lazy" />`;
+    default:
+      return h("br", null);
+  }
+}
+
+/** @param {{[name: string]: any}} link */
+function linkView({ href, title, children }) {
+  const words = children.map(inlineView);
+  if (!leadsSomewhere(href)) return html`<span class="path" title=${href}>${words}</span>`;
+  const isOurs = /^[/#?]/.test(href);
+  const away = isOurs ? {} : { target: "_blank", rel: "noopener noreferrer" };
+  return h("a", { href, title: title || undefined, ...away }, words);
+}
