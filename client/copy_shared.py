@@ -31,6 +31,7 @@ COPIES = {
             "ChatPromptsResponse",
             "ChatTitle",
             "ChatApprovals",
+            "ChatCount",
             "UploadChatFileResponse",
             "RefusalBody",
         ],

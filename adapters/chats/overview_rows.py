@@ -3,12 +3,26 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from enum import Enum
 from uuid import UUID
 
 from actors.law.chat import Approval, ChatError
 from actors.law.ids import ChatId, FileId, ModelConfigId, UserId
 from actors.law.states import Status
 from adapters.postgres.queries import Record
+
+
+class Attention(Enum):
+    """The reason why somebody has to look at a chat."""
+
+    CONSENT = "consent"  # a call waits to be allowed or denied
+    TOOL_RESULTS = "tool_results"  # its client has to answer calls
+    QUESTION = "question"  # it has asked its user
+    PLAN = "plan"  # it has handed in a plan
+    ERROR = "error"  # it stopped
+
+
+ASKING_TOOLS = {"ask_user_question": Attention.QUESTION, "propose_plan": Attention.PLAN}
 
 
 class FileInfo(Record, frozen=True):
@@ -60,6 +74,7 @@ class OverviewRow(Record, frozen=True):
     context: bytes | None
     shared: bool
     has_unread: bool
+    asked_by: str | None  # the tool by which the turn that ended asks its user; None: it does not
 
 
 class SingleOverviewRow(OverviewRow, frozen=True):
@@ -81,6 +96,22 @@ class ChatOverview:
     children: Sequence["ChatOverview"] = ()
     files: Sequence[FileInfo] = ()
     is_unheld: bool = False  # it has work to do, and no process does it; not known of lists
+
+
+def attention_of(chat: ChatOverview) -> Attention | None:
+    """Return why the owner of a chat has to look at it, or None. What its agents need is said of
+    them."""
+    if chat.row.archived:
+        return None
+    match chat.row.status:
+        case Status.ERROR:
+            return Attention.ERROR
+        case Status.REQUIRES_ACTION:
+            return Attention.CONSENT if chat.approvals else Attention.TOOL_RESULTS
+        case Status.WAITING:
+            return ASKING_TOOLS.get(chat.row.asked_by or "")
+        case _:
+            return None
 
 
 @dataclass(frozen=True, slots=True)

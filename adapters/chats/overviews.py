@@ -7,13 +7,14 @@ the mark of what has been read are written here; who may see the chat has been s
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from types import MappingProxyType
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import msgspec
 import trio
 
 from actors.law.chat import ChatError
 from actors.law.ids import ChatId, UserId
+from actors.law.states import Status
 from actors.law.store.hints import Tell, TitleChanged
 from actors.law.store.ports import Applied
 from adapters.access.admission import Admission, VisibleChat
@@ -77,6 +78,7 @@ class AdmittedOverview:
             updated_at=applied.at if applied.change.touched else row.updated_at,
             last_model_config_id=chat.last_model_config_id,
             last_reasoning_effort=chat.last_reasoning_effort,
+            asked_by=None,  # whoever asks for such a request puts the chat to work
         )
         approvals = tuple(approval for approval in chat.approvals if approval.is_open)
         return replace(
@@ -95,6 +97,8 @@ class ListFilter:
     mine: bool = True  # those that the caller owns
     theirs: bool = False  # those that others share with the caller
     archived: bool = False
+    statuses: Sequence[Status] = ()  # one of these; none: any
+    needs_me: bool | None = None  # the caller has to look at it, or at one of its agents
     unread: bool | None = None  # None: either
     title: str | None = None  # a part of it, as LIKE has it
     search: str | None = None  # words in the title or in one message
@@ -135,21 +139,15 @@ class OverviewStore:
         """Return the roots that are wanted, pinned ones first, with their children."""
         if wanted.search is not None and not await self._is_searchable(caller, wanted.search):
             return []
-        asked = {
-            "caller": caller,
-            "mine": wanted.mine,
-            "theirs": wanted.theirs,
-            "archived": wanted.archived,
-            "unread": wanted.unread,
-            "title": wanted.title,
-            "search": wanted.search,
-            "labels": _labels(wanted.labels),
-            "after": wanted.after,
-            "limit": wanted.limit,
-            "offset": wanted.offset,
-        }
-        found = await self._execute(SQL["overview_page"], asked)
+        found = await self._execute(SQL["overview_page"], _parameters(caller, wanted))
         return _families([_overview(OverviewRow.of(row)) for row in found])
+
+    async def count(self, caller: UserId, wanted: ListFilter) -> int:
+        """Return how many roots are wanted, and at most `wanted.limit`."""
+        if wanted.search is not None and not await self._is_searchable(caller, wanted.search):
+            return 0
+        [(count,)] = await self._execute(SQL["count_chats"], _parameters(caller, wanted))
+        return int(count)
 
     async def cost(self, chat: ChatId) -> TreeCost:
         """Return what the chat's family has cost."""
@@ -202,6 +200,24 @@ class OverviewStore:
     async def _execute(self, sql: str, parameters: Parameters) -> list[Row]:
         async with self._pool.connection() as connection:
             return await connection.execute(sql, parameters)
+
+
+def _parameters(caller: UserId, wanted: ListFilter) -> dict[str, Any]:
+    return {
+        "caller": caller,
+        "mine": wanted.mine,
+        "theirs": wanted.theirs,
+        "archived": wanted.archived,
+        "statuses": [status.value for status in wanted.statuses],
+        "needs_me": wanted.needs_me,
+        "unread": wanted.unread,
+        "title": wanted.title,
+        "search": wanted.search,
+        "labels": _labels(wanted.labels),
+        "after": wanted.after,
+        "limit": wanted.limit,
+        "offset": wanted.offset,
+    }
 
 
 def moved_pin(pins: Sequence[ChatId], chat: ChatId, *, place: int) -> tuple[ChatId, ...]:

@@ -10,6 +10,30 @@ EXISTS (SELECT FROM messages m
          WHERE m.chat_id = c.id AND m.id > c.last_read_message_id AND m.role = 'assistant'
            AND m.visibility <> 'model' AND NOT m.deleted)
 
+-- part: asking_tool
+-- The tool by which the turn of chat `c` asked its user when it ended; null: it did not ask. Only
+-- chats that plan have such tools.
+CASE WHEN c.status = 'waiting' AND c.plan_mode = 'plan' THEN
+    (SELECT p ->> 'tool_name'
+       FROM messages m, json_array_elements(m.content) AS p
+      WHERE m.chat_id = c.id AND m.role = 'tool' AND NOT m.deleted
+        AND m.id > (SELECT max(a.id) FROM messages a
+                     WHERE a.chat_id = c.id AND a.role <> 'tool' AND NOT a.deleted)
+        AND p ->> 'type' = 'tool-result'
+        AND p ->> 'tool_name' IN ('ask_user_question', 'propose_plan')
+        AND p ->> 'is_error' IS NULL
+      ORDER BY m.id DESC
+      LIMIT 1)
+END
+
+-- part: needs_owner
+-- Whether the owner of root `c` has to look at it, or at one of its agents.
+(NOT c.archived
+ AND (c.status IN ('error', 'requires_action')
+      OR {asking_tool} IS NOT NULL
+      OR EXISTS (SELECT FROM chats k
+                  WHERE k.root_id = c.id AND k.status = 'requires_action' AND NOT k.archived)))
+
 -- column: OverviewRow.username
 -- The owner's; user `u` is the owner of chat `c`.
 u.username
@@ -38,6 +62,10 @@ EXISTS (SELECT FROM chat_readers r WHERE r.chat_id = coalesce(c.root_id, c.id))
 -- column: OverviewRow.has_unread
 -- Whether a model has said something since its owner looked.
 {unread}
+
+-- column: OverviewRow.asked_by
+-- The tool by which its last turn asks its user.
+{asking_tool}
 
 -- column: SingleOverviewRow.is_unheld
 -- Whether it has work to do, and no process does it.
@@ -84,10 +112,9 @@ SELECT {c.AdmittedRow}
    AND EXISTS (SELECT FROM chats c WHERE c.id = %(chat)s AND {admitted})
 {children_last};
 
--- name: overview_page
--- Roots that are asked for, from behind the one called `after` on, and their children in the same
--- state of archive. What is the caller's own and what
--- they may read come by different indexes.
+-- part: roots
+-- The roots that are asked about. What is the caller's own and what they may read come by different
+-- indexes. `behind`: the chat called `after`.
 WITH mine AS (
     SELECT c.* FROM chats c
      WHERE %(mine)s::boolean AND c.owner_id = %(caller)s AND c.parent_id IS NULL
@@ -105,22 +132,38 @@ WITH mine AS (
             OR EXISTS (SELECT FROM chat_readers r
                         WHERE r.chat_id = coalesce(c.root_id, c.id)
                           AND r.subject_id IN {reader}))
-), page AS (
+)
+
+-- part: wanted
+-- Those of the roots that fit, from behind the one called `after` on.
+  FROM (SELECT * FROM mine UNION ALL SELECT * FROM theirs) AS c
+  LEFT JOIN behind b ON true
+ WHERE (%(title)s::text IS NULL OR c.title ILIKE '%%' || %(title)s || '%%')
+   AND c.labels @> %(labels)s::jsonb
+   AND (%(statuses)s::text[] = '{}' OR c.status = ANY(%(statuses)s::text[]))
+   AND (%(needs_me)s::boolean IS NULL
+        OR %(needs_me)s = (c.owner_id = %(caller)s AND {needs_owner}))
+   AND (%(unread)s::boolean IS NULL OR %(unread)s = {unread})
+   AND (%(search)s::text IS NULL
+        OR to_tsvector('simple', c.title) @@ websearch_to_tsquery('simple', %(search)s)
+        OR c.id IN (SELECT w.chat_id
+                      FROM message_words w
+                      JOIN messages m ON m.id = w.message_id AND NOT m.deleted
+                     WHERE w.words @@ websearch_to_tsquery('simple', %(search)s)))
+   AND (%(after)s::uuid IS NULL
+        OR {place} > b.place
+        OR {place} = b.place AND (c.updated_at, c.id) < (b.updated_at, b.id))
+
+-- name: count_chats
+-- How many roots fit, up to a bound.
+{roots}
+SELECT count(*) FROM (SELECT {wanted} LIMIT %(limit)s) AS fits;
+
+-- name: overview_page
+-- Roots that are asked for and fit, and their children in the same state of archive.
+{roots}, page AS (
     SELECT c.id, {place} AS place, c.updated_at
-      FROM (SELECT * FROM mine UNION ALL SELECT * FROM theirs) AS c
-      LEFT JOIN behind b ON true
-     WHERE (%(title)s::text IS NULL OR c.title ILIKE '%%' || %(title)s || '%%')
-       AND c.labels @> %(labels)s::jsonb
-       AND (%(unread)s::boolean IS NULL OR %(unread)s = {unread})
-       AND (%(search)s::text IS NULL
-            OR to_tsvector('simple', c.title) @@ websearch_to_tsquery('simple', %(search)s)
-            OR c.id IN (SELECT w.chat_id
-                          FROM message_words w
-                          JOIN messages m ON m.id = w.message_id AND NOT m.deleted
-                         WHERE w.words @@ websearch_to_tsquery('simple', %(search)s)))
-       AND (%(after)s::uuid IS NULL
-            OR {place} > b.place
-            OR {place} = b.place AND (c.updated_at, c.id) < (b.updated_at, b.id))
+    {wanted}
      ORDER BY 2, 3 DESC, 1 DESC
      LIMIT %(limit)s OFFSET %(offset)s
 )

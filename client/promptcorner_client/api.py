@@ -21,6 +21,7 @@ from promptcorner_client.wire import (
     ChatApproval,
     ChatApprovalDecision,
     ChatApprovals,
+    ChatCount,
     ChatMessagesResponse,
     ChatPromptsResponse,
     ChatTitle,
@@ -126,6 +127,13 @@ def list_chats(
     query += [("after_id", str(after_id))] if after_id else []
     query += [("label", f"{key}:{value}") for key, value in (labels or {}).items()]
     return replace(_get(CHATS, list[Chat]), query=query)
+
+
+def count_chats(q: str = "", *, labels: Mapping[str, str] | None = None) -> ApiRequest[ChatCount]:
+    """Count the chats that match a search, as `list_chats` has them: `needs_me:true`, …"""
+    query = [("q", q)] if q else []
+    query += [("label", f"{key}:{value}") for key, value in (labels or {}).items()]
+    return replace(_get(f"{CHATS}/count", ChatCount), query=query)
 
 
 def get_chat(chat: UUID) -> ApiRequest[Chat]:

@@ -111,6 +111,7 @@ class Chat(Struct, frozen=True, kw_only=True):
     labels: Mapping[str, str]
     files: Sequence[ChatFileMetadata] | UnsetType = UNSET
     has_unread: bool
+    attention: str | UnsetType = UNSET  # consent, tool_results, question, plan or error: see to it
     context: ChatContext | UnsetType = UNSET
     queued_for_capacity: bool | UnsetType = UNSET
     client_type: str
@@ -308,6 +309,11 @@ class ChatApprovals(Struct, frozen=True):
     approvals: Sequence[ChatApproval]  # that wait
     always: Sequence[ChatApprovalGrant]
     decided: Sequence[ChatApprovalDecision]  # the latest, the newest first
+
+
+class ChatCount(Struct, frozen=True):
+    count: int
+    has_more: bool  # there are more, which were not counted
 
 
 class UploadChatFileResponse(msgspec.Struct, frozen=True):

@@ -1,6 +1,6 @@
 """The routes of chats, one module for each subject.
 
-chat_list          the list of chats and its search
+chat_list          the list of chats, its search and its size
 chats              created, shown, changed, their cost
 messages           read in pages, sent, edited
 queue              messages that wait for their turn

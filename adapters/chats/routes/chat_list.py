@@ -1,6 +1,8 @@
 """The list of chats, in pages, and the search that filters it.
 
     title:"release notes" archived:true source:created_by_me,shared_with_me
+    status:running,interrupting
+    needs_me:true            somebody has to answer, to consent, or to look at an error
 
 Terms are separated by spaces and hold all together; what is in double quotes is one piece, and its
 spaces and colons mean nothing. A quote with a backslash before it is only a quote: that is how the
@@ -14,8 +16,9 @@ from typing import NoReturn
 from uuid import UUID
 
 from actors.law.ids import ChatId
+from actors.law.states import Status
 from adapters.chats.overviews import PAGE_DEFAULT, ListFilter, OverviewStore
-from adapters.chats.wire.chats import Chat, listed_chat
+from adapters.chats.wire.chats import Chat, ChatCount, listed_chat
 from adapters.http.endpoints import Call, Endpoint, HttpResponse, Parameter, json_response, number
 from adapters.http.refusals import HttpError, Validation, query_refused
 from adapters.workspaces.store import OwnedWorkspaces
@@ -23,11 +26,12 @@ from adapters.workspaces.store import OwnedWorkspaces
 CHATS = "/api/experimental/chats"
 
 NUMBER_MAX = 2**31 - 1  # of a limit or offset; clients mean 32 bits
+COUNT_MAX = 10_000  # chats; where there are more, the answer says that there are
 WORKSPACES_MAX = 25  # asked about at once; more are refused
 
 
 class ChatListRoutes:
-    """Handlers of lists of chats."""
+    """Handlers of lists of chats, and of their sizes."""
 
     def __init__(
         self,
@@ -51,13 +55,25 @@ class ChatListRoutes:
                 summary="Your chats, what is pinned first, then what was touched last.",
                 tag="chats",
                 parameters=(
-                    Parameter(name="q", help='terms such as title:"two words" archived:true'),
+                    Parameter(name="q", help='terms such as title:"two words" needs_me:true'),
                     Parameter(name="label", help="key:value; several hold together"),
                     Parameter(name="limit", type=int, help=f"0 or none: {PAGE_DEFAULT}"),
                     Parameter(name="offset", type=int, help="how many to leave out"),
                     Parameter(name="after_id", type=UUID, help="the last chat of the page before"),
                 ),
                 answers={200: list[Chat]},
+            ),
+            Endpoint(
+                method="GET",
+                path=f"{CHATS}/count",
+                handle=self.count,
+                summary=f"How many chats such a list has; no more than {COUNT_MAX} are counted.",
+                tag="chats",
+                parameters=(
+                    Parameter(name="q", help="terms as of a list, such as needs_me:true"),
+                    Parameter(name="label", help="key:value; several hold together"),
+                ),
+                answers={200: ChatCount},
             ),
             Endpoint(
                 method="GET",
@@ -73,7 +89,7 @@ class ChatListRoutes:
     async def list(self, call: Call) -> HttpResponse:
         search = search_of(
             call.one("q") or "",
-            labels=[value for key, value in call.query if key == "label"],
+            labels=_labels(call),
             limit=number(call, "limit", maximum=NUMBER_MAX) or PAGE_DEFAULT,
             offset=number(call, "offset", maximum=NUMBER_MAX),
             after=_after(call),
@@ -84,6 +100,16 @@ class ChatListRoutes:
             200, [listed_chat(chat, organization=self._organization) for chat in chats]
         )
 
+    async def count(self, call: Call) -> HttpResponse:
+        search = search_of(
+            call.one("q") or "",
+            labels=_labels(call),
+            limit=COUNT_MAX + 1,
+            sharing=self._sharing,
+        )
+        count = 0 if search.is_vain else await self._overviews.count(call.user.id, search.wanted)
+        return json_response(200, ChatCount(min(count, COUNT_MAX), count > COUNT_MAX))
+
     async def by_workspace(self, call: Call) -> HttpResponse:
         asked = (call.one("workspace_ids") or "").split(",")
         wanted = [text.strip() for text in asked if text.strip()]
@@ -93,6 +119,10 @@ class ChatListRoutes:
         caller = call.user
         chats = await self._workspaces.chats(ids, caller.id, is_admin=caller.is_admin)
         return json_response(200, chats)
+
+
+def _labels(call: Call) -> Sequence[str]:
+    return [value for key, value in call.query if key == "label"]
 
 
 def _after(call: Call) -> ChatId | None:
@@ -111,11 +141,12 @@ QUERY_CHARACTERS_MAX = 4_096  # of a search; a longer one is refused
 
 _TRUTH = {word: word in ("true", "t", "1") for word in ("true", "t", "1", "false", "f", "0")}
 _MINE, _THEIRS = "created_by_me", "shared_with_me"
+_STATUSES = {status.value: status for status in Status}
 _STATES = ("draft", "open", "merged", "closed")
 _REPOSITORY = ("pr_status", "pr", "pr_title", "repo", "diff_url")
 _TITLES = ("title", "pr_title", "pr")
-_REPEATABLE = ("source", "pr_status")
-_KEYS = ("title", "archived", "has_unread", "search", "source", *_REPOSITORY)
+_REPEATABLE = ("source", "status", "pr_status")
+_KEYS = ("title", "archived", "has_unread", "needs_me", "search", "source", "status", *_REPOSITORY)
 # Quoted, or not. A quote that nobody closes is closed by the end.
 _PIECE = re.compile(r'"((?:\\"|[^"])*)"?|((?:\\"|[^"])+)')
 _QUOTE = re.compile(r'(\\?)"')
@@ -152,6 +183,8 @@ def search_of(
         mine=_MINE in sources,
         theirs=sharing and _THEIRS in sources,
         archived=_truth(one, "archived") or False,
+        statuses=tuple(_STATUSES[name] for name in _listed(terms, "status", tuple(_STATUSES))),
+        needs_me=_truth(one, "needs_me"),
         unread=_truth(one, "has_unread"),
         title=one.get("title"),
         search=_words(one),

@@ -7,7 +7,7 @@ from uuid import UUID
 from msgspec import UNSET, Raw, Struct, UnsetType
 
 from actors.prompts.resources import Resource
-from adapters.chats.overview_rows import ChatOverview, ContextState, FileInfo
+from adapters.chats.overview_rows import ChatOverview, ContextState, FileInfo, attention_of
 from adapters.chats.wire.messages import ChatError, error_of
 from adapters.chats.wire.sending import ChatInputPart
 from adapters.tools.approvals.schemas import ChatApproval, approval_of
@@ -91,6 +91,7 @@ class Chat(Struct, frozen=True, kw_only=True):
     labels: Mapping[str, str]
     files: Sequence[ChatFileMetadata] | UnsetType = UNSET
     has_unread: bool
+    attention: str | UnsetType = UNSET  # consent, tool_results, question, plan or error: see to it
     context: ChatContext | UnsetType = UNSET
     queued_for_capacity: bool | UnsetType = UNSET
     client_type: str
@@ -155,6 +156,11 @@ class ChatCost(Struct, frozen=True):
     beside: Sequence[SideCost]
 
 
+class ChatCount(Struct, frozen=True):
+    count: int
+    has_more: bool  # there are more, which were not counted
+
+
 class ChatTitle(Struct, frozen=True):
     title: str
 
@@ -208,6 +214,7 @@ def _chat(
     resources: Sequence[ChatContextResource] = (),
     queued_for_capacity: bool | UnsetType = UNSET,
 ) -> Chat:
+    attention = attention_of(chat)
     return Chat(
         id=chat.row.id,
         organization_id=organization,
@@ -238,6 +245,7 @@ def _chat(
         labels=chat.labels,
         files=files,
         has_unread=has_unread,
+        attention=UNSET if attention is None else attention.value,
         context=UNSET if chat.context is None else _context(chat.context, resources),
         queued_for_capacity=queued_for_capacity,
         client_type=chat.row.client_type,

@@ -8,6 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from actors.law.ids import ChatId
+from actors.law.states import Status
 from adapters.chats.overviews import ListFilter
 from adapters.chats.routes.chat_list import QUERY_CHARACTERS_MAX, search_of
 from adapters.http.refusals import HttpError
@@ -31,6 +32,11 @@ UNDERSTOOD = {
     "archived:T": {"archived": True},
     "archived:1": {"archived": True},
     "archived:f": {"archived": False},
+    "status:running": {"statuses": (Status.RUNNING,)},
+    "status:error,waiting": {"statuses": (Status.ERROR, Status.WAITING)},
+    "status:error status:waiting": {"statuses": (Status.ERROR, Status.WAITING)},
+    "needs_me:true": {"needs_me": True},
+    "needs_me:0": {"needs_me": False},
     "has_unread:1": {"unread": True},
     "has_unread:false": {"unread": False},
     "source:created_by_me": {"mine": True, "theirs": False},
@@ -62,6 +68,9 @@ NOT_UNDERSTOOD = [
     "archived:yes",
     'archived:""',
     "has_unread:2",
+    "needs_me:maybe",
+    "status:done",
+    "status:running,",
     "source:everybody",
     "source:created_by_me,",
     "pr:0",
