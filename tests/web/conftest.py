@@ -7,12 +7,9 @@ from pathlib import Path
 import pytest
 
 from tests.web import browser as chromium
-from tests.web.house import a_house
+from tests.web.house import USER, a_house
 from tests.web.page import a_page
 
-ROOT = Path(__file__).parents[2]
-PICTURES = ROOT / "build" / "web"
-USER = "mara"
 HERE = Path(__file__).parent
 
 
@@ -21,14 +18,6 @@ def pytest_collection_modifyitems(items):
         if item.path.is_relative_to(HERE):
             item.add_marker(pytest.mark.slow)
             item.add_marker(pytest.mark.filterwarnings("ignore:Async generator 'http"))
-
-
-@pytest.hookimpl(wrapper=True)
-def pytest_runtest_makereport(item, call):
-    report = yield
-    if call.when == "call":
-        item.was_red = report.failed
-    return report
 
 
 @pytest.fixture(scope="session")
@@ -59,8 +48,8 @@ def house(request, browser_process, server, tmp_path_factory):
 
 @pytest.fixture
 async def person(house):
-    """(token, cookies) of the user whose pages these are."""
-    return await house.person(USER)
+    """(token, cookies) of the user whose pages these are, who may ask without a limit of rate."""
+    return await house.person(USER, "owner")
 
 
 @pytest.fixture
@@ -74,12 +63,21 @@ async def api(house, person):
 async def page(request, browser, house, person):
     """A tab in which that user is logged in; at the end it must have nothing to complain of."""
     async with a_page(browser) as page:
-        page.url = house.url
+        page.url, page.name = house.url, named(request)
         await page.cookies(person[1], house.url)
         yield page
-        if getattr(request.node, "was_red", False):
-            name = re.sub(r"\W+", "-", request.node.name)
-            await page.picture(PICTURES / f"{name}.png")
-            print(f"the page: {PICTURES / name}.png, it says {page.complaints}")
-        else:
-            assert [] == page.unexpected
+        assert [] == page.unexpected
+
+
+@pytest.fixture
+async def stranger(request, browser, house):
+    """A tab of a browser in which nobody is logged in."""
+    async with a_page(browser) as page:
+        page.url, page.name = house.url, named(request)
+        yield page
+        assert [] == page.unexpected
+
+
+def named(request):
+    """Return the name of a test as that of a file."""
+    return re.sub(r"[^a-z0-9]+", "-", request.node.name.lower()).strip("-")

@@ -16,7 +16,8 @@ ADMIN_TOKEN = "a-token-of-the-first-admin-for-these-tests"
 HEADER = "Coder-Session-Token"
 PASSWORD = "between the curtain and the wings"
 CHATS = "/api/experimental/chats"
-LOOK_SECONDS = 0.02
+USER = "mara"
+LOOK_SECONDS = 0.05
 SETTINGS = {
     "PROMPTCORNER_ADMIN_TOKEN": ADMIN_TOKEN,
     "PROMPTCORNER_DRAIN_SECONDS": "0",
@@ -56,13 +57,17 @@ class House:
                 if roles:
                     path = f"/api/v2/users/{user['id']}/roles"
                     await admin.good("PUT", path, {"roles": list(roles)})
-            async with httpx2.AsyncClient(base_url=self.url, timeout=EVENTUALLY_SECONDS) as door:
-                login = {"email": new["email"], "password": PASSWORD}
-                answer = await door.post("/api/v2/users/login", json=login)
-                assert 201 == answer.status_code, answer.text
-                cookies = [(each.name, each.value) for each in door.cookies.jar]
-                self.people[name] = (answer.json()["session_token"], cookies)
+            self.people[name] = await self.log_in(name)
         return self.people[name]
+
+    async def log_in(self, name):
+        """Begin a session: its token and cookies."""
+        async with httpx2.AsyncClient(base_url=self.url, timeout=EVENTUALLY_SECONDS) as door:
+            login = {"email": f"{name}@example.org", "password": PASSWORD}
+            answer = await door.post("/api/v2/users/login", json=login)
+            assert 201 == answer.status_code, answer.text
+            cookies = [(each.name, each.value) for each in door.cookies.jar]
+            return answer.json()["session_token"], cookies
 
 
 @contextmanager

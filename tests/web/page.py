@@ -17,8 +17,9 @@ import trio
 from tests.web import npm
 from tests.web.browser import BrowserFault
 
-PATIENCE_SECONDS = 30.0  # for what a page does; a green test waits for much less
+PATIENCE_SECONDS = 20.0  # for what a page does; a green test waits for much less
 LOOK_SECONDS = 0.02
+PICTURES = Path(__file__).parents[2] / "build" / "web"
 DESK, TABLET, PHONE = (1440, 900), (900, 1100), (390, 844)
 AXE_TAGS = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa"]
 MODIFIERS = {"Alt": 1, "Control": 2, "Meta": 4, "Shift": 8}
@@ -39,6 +40,7 @@ KEYS = {  # key: (code, number, text)
     "F6": ("F6", 117, ""),
     " ": ("Space", 32, " "),
 }
+EDITING = {("a", "Control"): ["selectAll"], ("v", "Control"): ["paste"]}
 WHERE = """
 function () {
   this.scrollIntoView({ block: "nearest", inline: "nearest" });
@@ -117,7 +119,7 @@ class Element:
                     return box
                 last = box
                 await trio.sleep(LOOK_SECONDS)
-        raise AssertionError(f"it cannot be clicked: {box}")
+        raise await self.page.stuck(f"it cannot be clicked: {box}")
 
 
 class Page:
@@ -128,7 +130,9 @@ class Page:
         self.session = session
         self.target = target
         self.url = ""  # what paths are relative to
+        self.name = "page"  # of its picture, if its test is red
         self.requests = []  # (method, URL) of all that it asked for
+        self.received_bytes = 0  # as they came over the network: compressed, with headers
         self.complaints = []
         self._allowed = []
         self._frame = frame
@@ -169,7 +173,16 @@ class Page:
                 except BrowserFault as fault:  # the page it was asked on has gone
                     value = fault
                 await trio.sleep(LOOK_SECONDS)
-        raise AssertionError(f"not within {seconds:g} s: {expression} (last: {value!r})")
+        raise await self.stuck(f"not within {seconds:g} s: {expression} (last: {value!r})")
+
+    async def until_true(self, check, what):
+        """Wait until a check of the test is true; return what it returned."""
+        seen = None
+        with trio.move_on_after(PATIENCE_SECONDS):
+            while not (seen := await check()):
+                await trio.sleep(LOOK_SECONDS)
+            return seen
+        raise await self.stuck(f"not within {PATIENCE_SECONDS:g} s: {what}")
 
     async def text(self, selector="body"):
         """Return what a person reads there."""
@@ -184,36 +197,42 @@ class Page:
         found = f"document.querySelector({json.dumps(selector)})?.innerText.includes("
         await self.until(f"!{found}{json.dumps(text)})")
 
-    async def all(self, role, name=None):
+    async def all(self, role, name=None, within=""):
         """Return the elements of a role and a name (a text, or a pattern) as they stand now."""
-        root = (await self.do("DOM.getDocument", depth=0))["root"]["backendNodeId"]
-        query = {"backendNodeId": root, "role": role}
-        found = (await self.do("Accessibility.queryAXTree", **query))["nodes"]
+        found = await self._accessible(role, within)
         return [
             Element(self, node["backendDOMNodeId"])
             for node in found
-            if not node["ignored"] and _is_named(node.get("name", {}).get("value", ""), name)
+            if _is_named(_name(node), name)
         ]
 
-    async def find(self, role, name=None):
+    async def find(self, role, name=None, within=""):
         """Wait until there is exactly one element of this role and name; return it."""
         found = []
         with trio.move_on_after(PATIENCE_SECONDS):
             while True:
                 try:
-                    if len(found := await self.all(role, name)) == 1:
+                    if len(found := await self.all(role, name, within)) == 1:
                         return found[0]
                 except BrowserFault:
                     pass  # it looks at a document that has just gone
                 await trio.sleep(LOOK_SECONDS)
-        raise AssertionError(f"{len(found)} of {role} {name!r}; there are {await self.names(role)}")
+        names = await self.names(role, within)
+        raise await self.stuck(f"{len(found)} of {role} {name!r}; there are {names}")
 
-    async def names(self, role):
+    async def names(self, role, within=""):
         """Return the names of all elements of a role."""
-        root = (await self.do("DOM.getDocument", depth=0))["root"]["backendNodeId"]
-        query = {"backendNodeId": root, "role": role}
-        found = (await self.do("Accessibility.queryAXTree", **query))["nodes"]
-        return [node.get("name", {}).get("value", "") for node in found if not node["ignored"]]
+        return [_name(node) for node in await self._accessible(role, within)]
+
+    async def _accessible(self, role, within):
+        root = (await self.do("DOM.getDocument", depth=0))["root"]["nodeId"]
+        top = root
+        if within:
+            found = await self.do("DOM.querySelector", nodeId=root, selector=within)
+            if not (top := found["nodeId"]):
+                return []
+        found = (await self.do("Accessibility.queryAXTree", nodeId=top, role=role))["nodes"]
+        return [node for node in found if not node["ignored"]]
 
     async def css(self, selector):
         """Wait until there is an element for a selector; return the first."""
@@ -225,8 +244,8 @@ class Page:
 
     # What a person does.
 
-    async def click(self, role, name=None, *modifiers):
-        await (await self.find(role, name)).click(*modifiers)
+    async def click(self, role, name=None, *modifiers, within=""):
+        await (await self.find(role, name, within)).click(*modifiers)
 
     async def mouse(self, x, y, *modifiers, button="left", times=1):
         held = sum(MODIFIERS[each] for each in modifiers)
@@ -267,7 +286,8 @@ class Page:
         how = {"key": key, "code": code, "windowsVirtualKeyCode": number, "modifiers": held}
         writes = text and not held & ~MODIFIERS["Shift"]
         down = {"type": "keyDown", "text": text} if writes else {"type": "rawKeyDown"}
-        await self.do("Input.dispatchKeyEvent", **down, **how)
+        command = EDITING.get((key, *modifiers), [])  # which the window system would say
+        await self.do("Input.dispatchKeyEvent", **down, **how, commands=command)
         await self.do("Input.dispatchKeyEvent", type="keyUp", **how)
 
     async def focused(self):
@@ -277,6 +297,15 @@ class Page:
         query = {"objectId": said["result"]["objectId"], "fetchRelatives": False}
         [node, *_] = (await self.do("Accessibility.getPartialAXTree", **query))["nodes"]
         return tuple(node.get(key, {}).get("value", "") for key in ("role", "name"))
+
+    async def until_focused(self, role, name):
+        """Wait until what has this role and name has the focus."""
+        seen = None
+        with trio.move_on_after(PATIENCE_SECONDS):
+            while (seen := await self.focused()) != (role, name):
+                await trio.sleep(LOOK_SECONDS)
+            return
+        raise await self.stuck(f"the focus is in {seen}, not in {role} {name!r}")
 
     # Its surroundings.
 
@@ -310,6 +339,13 @@ class Page:
         await self.do("Page.bringToFront")
 
     # What is wrong with it.
+
+    async def stuck(self, why):
+        """Return what a test fails with that waited in vain: why, and what there is to be seen."""
+        path = PICTURES / f"{self.name}.png"
+        with trio.move_on_after(PATIENCE_SECONDS):
+            await self.picture(path)
+        return AssertionError(f"{why}\nthe page: {path}; it complains of {self.complaints}")
 
     def allow(self, *patterns):
         """Provoke complaints that match these patterns."""
@@ -377,6 +413,8 @@ class Page:
             case "Network.requestWillBeSent":
                 request = params["request"]
                 self.requests.append((request["method"], request["url"]))
+            case "Network.loadingFinished":
+                self.received_bytes += params["encodedDataLength"]
 
     def _complain(self, said):
         if not any(each in said for each in HARMLESS):
@@ -422,10 +460,14 @@ def _value(said):
     return said["result"].get("value")
 
 
+def _name(node):
+    return node.get("name", {}).get("value", "").strip()
+
+
 def _is_named(name, wanted):
     if wanted is None:
         return True
-    return name.strip() == wanted if isinstance(wanted, str) else bool(wanted.search(name))
+    return name == wanted if isinstance(wanted, str) else bool(wanted.search(name))
 
 
 def _of_character(key):

@@ -1,0 +1,57 @@
+"""What the stories of the pages share: what a person does again and again, and what must hold."""
+
+import json
+import re
+
+from tests.web.house import CHATS
+
+FIELD = "Message"
+SLOWLY = "[[deltas: 6000]] [[delta-ms: 50]]"  # five minutes of answer: more than any test waits
+LIVE = "document.querySelector('article[data-message=live]')"
+SHOWN = """
+[...document.querySelectorAll("article[data-message]")]
+  .map(each => [each.dataset.role,
+    [...each.querySelectorAll(".text")].map(text => text.innerText.trim()).join(" ")])
+  .filter(([, text]) => text)
+"""
+
+
+def calls(name, **arguments):
+    """What makes the model call a tool."""
+    return f"[[tool-calls: {name}:{json.dumps(arguments)}]]"
+
+
+async def say(page, text, *modifiers):
+    """Type a message and send it by the key."""
+    await (await page.find("textbox", FIELD)).type(text)
+    await page.press("Enter", *modifiers)
+
+
+async def live(page, characters):
+    """Wait until so much of an answer is to be seen that is not over; return it."""
+    await page.until(f"{LIVE}?.innerText.length > {characters}")
+    return await page.js(f"{LIVE}.innerText")
+
+
+async def agrees(page, api, chat):
+    """The page shows what is stored, once and in order."""
+    stored = [[role, plain(text)] for role, text in await api.texts(chat)]
+
+    async def is_shown():
+        seen = [[role, plain(text)] for role, text in await page.js(SHOWN)]
+        return stored == seen and not await page.js(f"!!{LIVE}")
+
+    await page.until_true(is_shown, f"it shows {stored}")
+
+
+async def comes_to_rest(page, api, chat, *, status="waiting"):
+    """Wait until a chat has this state."""
+
+    async def is_so():
+        return status == (await api.good("GET", f"{CHATS}/{chat}"))["status"]
+
+    await page.until_true(is_so, f"the chat is {status}")
+
+
+def plain(text):
+    return re.sub(r"\s+", " ", text).strip()

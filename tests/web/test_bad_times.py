@@ -1,0 +1,92 @@
+"""Bad times: what a page shows while daemon and network fail, and that it goes on afterwards."""
+
+import pytest
+
+from tests.e2e.conftest import a_database, home
+from tests.e2e.daemons import a_daemon
+from tests.e2e.processes import free_ports
+from tests.e2e.providers import a_provider
+from tests.web.house import CHATS, SETTINGS, USER, House
+from tests.web.line import Line
+from tests.web.page import a_page
+from tests.web.stories import SLOWLY, agrees, live, say
+
+__all__ = ["home"]
+LOST = r"ERR_|WebSocket|Failed to load resource|Failed to fetch"  # what a browser notes of it
+LONG = "[[deltas: 200]] [[delta-ms: 20]]"  # four seconds
+
+
+@pytest.fixture
+def replicas(server, home):
+    """A function that starts a daemon, always at the same address and on the same database."""
+    port = free_ports()
+    with a_database(server, "web_restarts") as database, a_provider() as provider:
+        settings = {**SETTINGS, **provider.settings, "DATABASE_URL": database}
+
+        def start():
+            return a_daemon(home, listen=f"127.0.0.1:{port}", **settings)
+
+        start.house = lambda daemon: House(daemon, provider, database)
+        yield start
+
+
+async def test_a_daemon_killed_in_mid_word_comes_back_and_nothing_is_doubled(replicas, browser):
+    with replicas() as first:
+        house = replicas.house(first)
+        token, cookies = await house.person(USER)
+        async with house.api(token) as api:
+            chat = await api.chat()
+        async with a_page(browser) as page:
+            page.url = house.url
+            page.allow(LOST)
+            await page.cookies(cookies, house.url)
+            await page.goto(f"/c/{chat}")
+            await say(page, f"{LONG} Say much.")
+            await live(page, 100)
+
+            first.kill()
+            await page.until_text("econnecting")
+            await (await page.find("textbox", "Message")).type("not lost")
+            with replicas() as second:
+                async with replicas.house(second).api(token) as api:
+                    await api.until(chat, "waiting")
+                    await agrees(page, api, chat)
+                    await page.until_no_text("econnecting")
+                    field = await page.find("textbox", "Message")
+                    assert "not lost" == await field.value()
+
+
+async def test_a_line_that_is_cut_in_mid_word_goes_on_in_the_word(house, person, api, browser):
+    async with Line(house.url).open() as line, a_page(browser) as page:
+        page.url = line.url
+        page.allow(LOST)
+        await page.cookies(person[1], line.url)
+        chat = await api.chat()
+        await page.goto(f"/c/{chat}")
+        await say(page, f"{SLOWLY} Say much.")
+        before = await live(page, 60)
+
+        for _ in range(5):
+            line.cut()
+            line.mend()
+            after = await live(page, len(before) + 20)
+            assert after.startswith(before)
+            before = after
+
+        await api.good("POST", f"{CHATS}/{chat}/interrupt")
+        await api.until(chat, "waiting")
+        await agrees(page, api, chat)
+
+
+async def test_what_is_sent_while_the_network_is_away_is_sent_once(page, api):
+    chat = await api.chat()
+    page.allow(LOST)
+    await page.goto(f"/c/{chat}")
+    await page.until_text("hello")
+    async with page.offline():
+        await say(page, "Are you there?")
+        await page.until_text("Are you there?")
+
+    await page.until("true")
+    sent = [text for role, text in await api.texts(chat) if text == "Are you there?"]
+    assert len(sent) <= 1

@@ -1,0 +1,211 @@
+"""A conversation in a browser: said, answered, stopped, queued, steered, edited, decided."""
+
+import json
+import re
+from functools import partial
+
+import psycopg
+import pytest
+
+from tests.web.house import CHATS, WORKSPACE
+from tests.web.page import new_tab
+from tests.web.stories import FIELD, SLOWLY, agrees, calls, comes_to_rest, live, say
+
+SETTINGS = {"PROMPTCORNER_APPROVAL_RULES": "execute=ask"}
+QUEUE = "[aria-label=Queue]"
+WORDS = "the prompter whispers the line that somebody on the stage has lost"
+
+
+async def test_a_chat_is_begun_by_its_first_message_and_answered(page, api):
+    await page.goto("/")
+    await say(page, f"[[text: {WORDS}.]] What does the prompter do?")
+
+    await page.until("location.pathname.startsWith('/c/')")
+    await page.until_text(WORDS)
+    chat = (await page.js("location.pathname")).rpartition("/")[2]
+    await comes_to_rest(page, api, chat)
+    await agrees(page, api, chat)
+    assert [] == await page.faults_of_access()
+
+
+async def test_an_answer_is_seen_while_it_is_said_and_stopped_in_the_middle(page, api):
+    chat = await api.chat()
+    await page.goto(f"/c/{chat}")
+    await say(page, f"{SLOWLY} Say much.")
+    first = await live(page, 100)
+    assert (await live(page, len(first) + 20)).startswith(first)
+    assert [] == await page.faults_of_access()
+
+    await page.click("button", "Stop")
+
+    await comes_to_rest(page, api, chat)
+    await agrees(page, api, chat)
+
+
+async def test_escape_twice_stops_and_once_only_asks(page, api):
+    chat = await api.chat()
+    await page.goto(f"/c/{chat}")
+    await say(page, f"{SLOWLY} Say much.")
+    await live(page, 50)
+
+    await page.press("Escape")
+    assert "running" == (await api.good("GET", f"{CHATS}/{chat}"))["status"]
+    await page.press("Escape")
+
+    await comes_to_rest(page, api, chat)
+    await agrees(page, api, chat)
+
+
+def queued(house, chat):
+    """Return the texts that wait, in the order in which they will go in."""
+    with psycopg.connect(house.database) as connection:
+        rows = connection.execute(
+            "SELECT content FROM queued_messages WHERE chat_id = %s ORDER BY position", (chat,)
+        )
+        return [re.search(r'"text": ?"([^"]*)"', json.dumps(content))[1] for (content,) in rows]
+
+
+async def test_what_waits_can_be_edited_moved_sent_and_removed(page, api, house):
+    chat = await api.chat()
+    await page.goto(f"/c/{chat}")
+    await say(page, f"{SLOWLY} Say much.")
+    await page.find("button", "Stop")
+    for text in ("first", "second", "third", "fourth"):
+        await say(page, text)
+        await page.until_text(text, QUEUE)
+    await waits(page, house, chat, "first", "second", "third", "fourth")
+
+    [_, second, *_] = await page.all("button", re.compile("^Move"))
+    await second.focus()
+    await page.press("ArrowUp", "Alt")
+    await waits(page, house, chat, "second", "first", "third", "fourth")
+    [*_, last] = await page.all("button", "Remove", QUEUE)
+    await last.click()
+    await page.until_no_text("fourth", QUEUE)
+    [_, edits, _] = await page.all("button", "Edit", QUEUE)
+    await edits.click()
+    await (await page.find("textbox", "Queued message")).type(" of all")
+    await page.press("Enter")
+    await waits(page, house, chat, "second", "first of all", "third")
+    assert [] == await page.faults_of_access()
+
+    [*_, now] = await page.all("button", "Send now", QUEUE)
+    await now.click()
+    await page.until("!document.querySelector('[aria-label=Queue]')?.innerText.includes('third')")
+    await comes_to_rest(page, api, chat)
+    texts = [text for role, text in await api.texts(chat) if role == "user"]
+    assert ["third", "second", "first of all"] == texts[-3:]
+    await agrees(page, api, chat)
+
+
+async def waits(page, house, chat, *wanted):
+    """Wait until the queue is stored like this."""
+
+    async def is_so():
+        return list(wanted) == queued(house, chat)
+
+    await page.until_true(is_so, f"the queue is {wanted}")
+
+
+async def test_a_message_that_steers_enters_at_the_next_step(page, api):
+    chat = await api.chat(WORKSPACE)
+    await page.goto(f"/c/{chat}")
+    await api.good("PATCH", f"{CHATS}/{chat}", {"approval_policy": "allow"})
+    await say(page, f"{SLOWLY} Say much.")
+    await page.find("button", "Stop")
+
+    await say(page, "mind the gap", "Control")
+
+    await page.until_text("mind the gap", QUEUE)
+    [row] = (await api.page_of(chat))["queued_messages"]
+    assert "steer" == row["busy_behavior"]
+    await page.click("button", "Stop")
+    await comes_to_rest(page, api, chat)
+    await agrees(page, api, chat)
+
+
+@pytest.mark.parametrize("way", ["button", "key"])
+async def test_a_call_is_allowed(page, api, way):
+    chat = await api.chat(WORKSPACE)
+    await page.goto(f"/c/{chat}")
+    await say(page, f"{calls('execute', command='echo it has run')} [[text: done]] Run it.")
+    await page.find("button", re.compile("^Allow once"))
+    assert [] == await page.faults_of_access()
+
+    if way == "button":
+        await page.click("button", re.compile("^Allow once"))
+    else:
+        await page.js("document.activeElement.blur()")
+        await page.press("y")
+
+    await comes_to_rest(page, api, chat)
+    await page.until_text("done")
+    assert "it has run" in json.dumps(await api.messages(chat))
+    await agrees(page, api, chat)
+
+
+async def test_a_call_is_denied_in_words(page, api, house):
+    chat = await api.chat(WORKSPACE)
+    await page.goto(f"/c/{chat}")
+    await say(page, f"{calls('execute', command='rm x')} [[text: as you like]] Run it.")
+
+    await page.click("button", re.compile("^Deny"))
+    await page.until_focused("textbox", "Why not, or what to do instead")
+    await page.type("use make instead")
+    await page.press("Enter")
+
+    await comes_to_rest(page, api, chat)
+    assert "use make instead" in json.dumps(await api.messages(chat))
+    assert "use make instead" in json.dumps(house.provider.requests(chat)[-1]["body"])
+
+
+QUESTION = {
+    "questions": [
+        {
+            "header": "Branch",
+            "question": "Which branch shall get the fix?",
+            "options": [
+                {"label": "main", "description": "It is released on Friday"},
+                {"label": "0.1 as well", "description": "Two conflicts, both in tests"},
+            ],
+        }
+    ]
+}
+
+
+async def test_a_question_is_answered_by_its_number(page, api):
+    chat = await api.chat(plan_mode="plan")
+    await page.goto(f"/c/{chat}")
+    await say(page, f"{calls('ask_user_question', **QUESTION)} [[text: I see]] Ask me.")
+    await page.until_text("Which branch shall get the fix?")
+    await comes_to_rest(page, api, chat)
+    assert [] == await page.faults_of_access()
+
+    await page.js("document.activeElement.blur()")
+    await page.press("2")
+    await page.press("Enter")
+
+    await page.until_true(partial(answered, api, chat, "0.1 as well"), "the question is answered")
+    await comes_to_rest(page, api, chat)
+    await agrees(page, api, chat)
+
+
+async def answered(api, chat, words):
+    return ("user", words) in await api.texts(chat)
+
+
+async def test_two_tabs_show_the_same(page, api, browser):
+    chat = await api.chat()
+    other = await new_tab(browser, page.context)
+    await page.goto(f"/c/{chat}")
+    await other.goto(f"{page.url}/c/{chat}")
+    await other.find("textbox", FIELD)
+
+    await say(page, f"[[text: {WORDS}]] What?")
+
+    await other.until_text(WORDS)
+    await page.until_text(WORDS)
+    await comes_to_rest(page, api, chat)
+    await agrees(page, api, chat)
+    await agrees(other, api, chat)
+    assert [] == other.unexpected

@@ -1,0 +1,105 @@
+"""Who may see the pages: the form, a session that ends in the middle, and the way out."""
+
+import re
+from contextlib import asynccontextmanager
+
+import pytest
+
+from tests.web.house import PASSWORD
+from tests.web.stories import FIELD, agrees
+
+ENDED = "Your session has ended"
+
+
+async def log_in(page, name, password=PASSWORD):
+    name_field = await page.find("textbox", "Name or email")
+    await name_field.js("function () { this.value = '' }")
+    await name_field.type(name)
+    await (await page.find("textbox", "Password")).type(password)
+    await page.press("Enter")
+
+
+async def test_a_page_asks_who_one_is_and_leads_to_where_one_wanted_to_go(stranger, house, api):
+    chat = await api.chat("[[text: Good evening.]] Say good evening.")
+    stranger.allow("401")
+
+    await stranger.goto(f"/c/{chat}")
+    await stranger.until("location.pathname === '/login'")
+    assert [] == await stranger.faults_of_access()
+    await log_in(stranger, "mara", "wrong")
+    await stranger.until_text("password", "[role=alert]")
+    assert [] == await stranger.faults_of_access()
+    await log_in(stranger, "mara")
+
+    await stranger.until(f"location.pathname === '/c/{chat}'")
+    await stranger.until_text("Good evening.")
+
+
+@pytest.mark.parametrize("wanted", ["//evil.example/", "/\\evil.example", "https://evil.example"])
+async def test_the_login_leads_to_no_other_place(stranger, house, wanted):
+    await house.person("mara")
+    await stranger.goto(f"/login?next={wanted}")
+
+    await log_in(stranger, "mara")
+
+    await stranger.until("location.pathname === '/'")
+    assert house.url == await stranger.js("location.origin")
+
+
+async def test_a_session_that_ends_in_the_middle_costs_nothing(stranger, house):
+    stranger.allow("401", "WebSocket")
+    async with a_chat_of(stranger, house, "ines") as (api, _):
+        await (await stranger.find("textbox", FIELD)).type("Are you still there?")
+        await api.good("POST", "/api/v2/users/logout")
+        await stranger.until_text(ENDED)
+        await stranger.until_focused("textbox", "Password")
+        assert [] == await stranger.faults_of_access()
+
+    await log_in(stranger, "ines")
+
+    await stranger.until_no_text(ENDED)
+    await stranger.until_focused("textbox", FIELD)
+    assert "Are you still there?" == await (await stranger.find("textbox", FIELD)).value()
+
+
+async def test_what_was_being_done_goes_on_after_the_login(stranger, house):
+    stranger.allow("401")
+    async with a_chat_of(stranger, house, "nora") as (api, chat):
+        await (await stranger.find("textbox", FIELD)).type("Are you still there?")
+        for name, _ in (await house.person("nora"))[1]:
+            await stranger.do("Network.deleteCookies", name=name, url=house.url)
+        await stranger.press("Enter")
+        await stranger.until_text(ENDED)
+
+        await log_in(stranger, "nora")
+
+        await stranger.until_no_text(ENDED)
+        await stranger.until_text("Are you still there?", "[role=log]")
+        await agrees(stranger, api, chat)
+
+
+async def test_another_user_who_logs_in_there_sees_nothing_of_the_first(stranger, house):
+    await house.person("mara")
+    stranger.allow("401", "404", "WebSocket")
+    async with a_chat_of(stranger, house, "otto", "The secret of Otto") as (api, _):
+        await (await stranger.find("textbox", FIELD)).type("Are you still there?")
+        await api.good("POST", "/api/v2/users/logout")
+
+    await stranger.until_text(ENDED)
+    await log_in(stranger, "mara")
+
+    await stranger.until_no_text("The secret of Otto")
+    await stranger.find("textbox", re.compile("."))
+    assert "still there" not in await stranger.js("document.documentElement.outerHTML")
+
+
+@asynccontextmanager
+async def a_chat_of(page, house, name, text="Say good evening."):
+    """Log a user in and open a chat of theirs: the API as they have it, and its id."""
+    token, cookies = await house.person(name)
+    async with house.api(token) as api:
+        chat = await api.chat(text)
+        await page.cookies(cookies, house.url)
+        await page.goto(f"/c/{chat}")
+        await page.until_text(text, "[role=log]")
+        yield api, chat
