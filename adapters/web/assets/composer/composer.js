@@ -1,9 +1,11 @@
 // Where a message is written, with all that stands around the field.
 
 import { computed, html, signal, useEffect, useMemo, useSignal, useSignalEffect } from "../ui.js";
-import { command, find } from "../commands.js";
+import { command, find, run } from "../commands.js";
 import { keyWords } from "../keys.js";
+import { isMine } from "../list/acts.js";
 import { preferences } from "../preferences.js";
+import { ownerName } from "../state/row_words.js";
 import { pathsOf } from "../panel/changes_of.js";
 import { compact, send, stop } from "./acts.js";
 import { attach } from "./attachments.js";
@@ -35,6 +37,14 @@ const ARMED_MS = 1500; // in which the second Esc has to come
 
 /** @param {{conversation: any | null, query?: URLSearchParams}} props */
 export function Composer({ conversation, query }) {
+  const chat = conversation?.state.value.chat;
+  if (chat && !isMine(chat)) return html`<p class="comp readonly">You can read this chat. It belongs to ${ownerName(chat)}.</p>`;
+  if (chat?.archived) return html`<p class="comp readonly">This chat is archived.${find("chat.unarchive") ? html`<button type="button" class="btn" onClick=${() => run("chat.unarchive", { chat: chat.id })}>Take out of the archive</button>` : null}</p>`;
+  return html`<${OwnComposer} conversation=${conversation} query=${query} />`;
+}
+
+/** @param {{conversation: any | null, query?: URLSearchParams}} props */
+function OwnComposer({ conversation, query }) {
   const place = useMemo(() => placeOf(conversation), [conversation]);
   const suggestions = useMemo(() => new Suggestions(place.desk, place), [place]);
   useEffect(() => registered(place), [place]);
@@ -42,7 +52,6 @@ export function Composer({ conversation, query }) {
   useDrop(place.desk);
   useEffect(() => followEditing(place), [place]);
   useSignalEffect(() => followStop(place));
-  const archived = conversation?.state.value.chat?.archived;
   const mine = place.desk;
   return html`<div class="comp" id="composer">
     <${ApprovalsBar} place=${place} />
@@ -50,8 +59,8 @@ export function Composer({ conversation, query }) {
     <div class=${`box${place.plan.value ? " planning" : ""}`}>
       <${SuggestionList} suggestions=${suggestions} />
       <${Beside} desk=${mine} />
-      <${Field} desk=${mine} acts=${actsOf(place, suggestions)} label="Message" suggestions=${suggestions} disabled=${archived}
-        hint=${archived ? "The chat is archived. Unarchive it to go on." : conversation ? PLACEHOLDER : "What is to be done? / for commands, @ for files"} />
+      <${Field} desk=${mine} acts=${actsOf(place, suggestions)} label="Message" suggestions=${suggestions}
+        hint=${conversation ? PLACEHOLDER : "What is to be done? / for commands, @ for files"} />
       <${Notes} place=${place} />
       <${Bar} place=${place} />
     </div>
@@ -191,6 +200,7 @@ function Notes({ place: { desk, plan } }) {
 /** The keys that matter now. One Esc only asks for another. @param {{place: Place}} props */
 function Hint({ place }) {
   const armed = useSignal(false);
+  useSignalEffect(() => void (place.stopping.value && (armed.value = false)));
   useEffect(() => {
     /** @type {ReturnType<typeof setTimeout> | undefined} */
     let timer;

@@ -29,14 +29,15 @@ export function enterMeans(event) {
   return event.shiftKey || TOUCH.matches ? null : "usual";
 }
 
-/** @param {{desk: Desk, acts: FieldActs, label: string, hint: string, suggestions: import("./suggestions.js").Suggestions, disabled?: boolean}} props */
-export function Field({ desk, acts, label, hint, suggestions, disabled = false }) {
+/** @param {{desk: Desk, acts: FieldActs, label: string, hint: string, suggestions: import("./suggestions.js").Suggestions}} props */
+export function Field({ desk, acts, label, hint, suggestions }) {
   const field = useRef(/** @type {HTMLTextAreaElement | null} */ (null));
   const plain = useRef(false); // ⌘⇧V: a paste stays text, however long it is
   const text = desk.text.value;
   useLayoutEffect(() => grow(field.current), [text]);
   useLayoutEffect(() => {
     desk.field = field.current;
+    if (desk.key === "new" && !TOUCH.matches) desk.focus();
     return () => void (desk.field = null);
   }, [desk]);
   const keys = (/** @type {KeyboardEvent} */ event) => {
@@ -45,7 +46,7 @@ export function Field({ desk, acts, label, hint, suggestions, disabled = false }
   };
   const open = suggestions.open.value;
   return html`<textarea ref=${field} class="txt" rows=${LINES_MIN} aria-label=${label} placeholder=${hint} value=${text}
-    disabled=${disabled} enterkeyhint=${TOUCH.matches ? "enter" : "send"} autocapitalize="sentences"
+    id="message" enterkeyhint=${TOUCH.matches ? "enter" : "send"} autocapitalize="sentences"
     aria-autocomplete="list" aria-controls=${open ? suggestions.listId : undefined}
     aria-activedescendant=${open ? suggestions.activeId.value : undefined}
     onKeyDown=${keys} onPaste=${(/** @type {ClipboardEvent} */ event) => onPaste(event, desk, plain.current)}

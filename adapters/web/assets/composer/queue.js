@@ -121,37 +121,46 @@ async function promote({ conversation, desk }, row) {
 }
 
 /**
- * Hide a row now, and take it out when nobody has taken that back for a while.
+ * Take a row out at once: what is removed must not be read. For a while it can be put back.
  * @param {Place} place @param {Row} row @param {HTMLElement} button
  */
-function remove(place, row, button) {
+async function remove(place, row, button) {
   const { desk, conversation } = place;
+  const ids = conversation.queue.rows.peek().map((/** @type {Row} */ one) => one.id);
   const next = button.closest(".q")?.nextElementSibling ?? button.closest(".q")?.previousElementSibling;
-  conversation.queue.hold(row.id);
   const focus = /** @type {HTMLElement | null} */ (next?.querySelector("[aria-label=Remove]") ?? desk.field);
   focus?.focus();
-  const timer = setTimeout(() => void takeOut(place, row.id), UNDO_SECONDS * 1000);
-  const undo = () => {
-    clearTimeout(timer);
-    conversation.queue.release(row.id);
-  };
-  toast({ text: "Taken out of the queue.", seconds: UNDO_SECONDS, act: { label: "Undo", run: undo } });
-}
-
-/** @param {Place} place @param {number} id */
-async function takeOut({ conversation, desk }, id) {
   try {
-    await conversation?.queue.remove(id);
+    await conversation.queue.remove(row.id);
   } catch (error) {
     const gone = [404, 409].includes(/** @type {any} */ (error).status);
-    if (!gone) desk.problem.value = sentence(error, "It was not removed");
+    desk.problem.value = gone ? "It was no longer in the queue: its turn had come." : sentence(error, "It was not removed");
+    return;
+  }
+  toast({ text: "Taken out of the queue.", seconds: UNDO_SECONDS, act: { label: "Undo", run: () => putBack(place, row, ids.indexOf(row.id)) } });
+}
+
+/** Queue a message again at its old place; if nothing runs any more, it goes back to the field. @param {Place} place @param {Row} row @param {number} at */
+async function putBack({ desk, conversation, working }, row, at) {
+  const written = { text: textOf(row), ...restOf(row) };
+  if (!working.peek()) return void desk.restore({ text: written.text, refs: written.refs, files: written.files.map(uploadOf) });
+  try {
+    const choice = { model: row.model_config_id, busy: row.busy_behavior ?? "queue" };
+    const { queued_message: queued } = await conversation.send({ ...written, ...choice });
+    const ids = conversation.queue.rows.peek().map((/** @type {Row} */ one) => one.id);
+    if (queued && ids.includes(queued.id)) await conversation.queue.order(moved(ids, queued.id, at));
+  } catch (error) {
+    desk.problem.value = sentence(error, "It was not put back");
   }
 }
+
+/** @param {{id: string, name: string, type: string}} file @returns {import("./attachments.js").Upload} */
+const uploadOf = (file) => ({ ...file, key: file.id, size: 0, state: "done", progress: 1, why: "", blob: null, pasted: "" });
 
 /** Return what stands beside the text of a row. @param {Row} row */
 function restOf({ content }) {
   return {
-    files: content.filter((part) => part.type === "file" && part.file_id).map((part) => ({ id: part.file_id })),
+    files: content.filter((part) => part.type === "file" && part.file_id).map((part) => ({ id: part.file_id, name: part.name ?? "file", type: part.media_type ?? "" })),
     refs: content.filter((part) => part.type === "file-reference").map(({ file_name, start_line, end_line, content }) => ({ file_name, start_line, end_line, content })),
   };
 }

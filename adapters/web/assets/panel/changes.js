@@ -1,6 +1,7 @@
 // What the chat has changed: file by file, with remarks on lines that become a message.
 
 import { html, useEffect, useMemo, useRef, useSignal } from "../ui.js";
+import { keyWords } from "../keys.js";
 import { icon } from "../shared/icons.js";
 import { toast } from "../shared/toast.js";
 import { counts, parse, whole } from "../text/diff.js";
@@ -49,7 +50,7 @@ function jump(event, files, now, show) {
 
 /** @param {{files: ChangedFile[], now: ChangedFile, show: (file: ChangedFile) => void}} props */
 function FileList({ files, now, show }) {
-  return html`<div class="files" role="list" aria-label="Changed files">${files.map((file) => html`<div role="listitem" key=${file.path}><button type="button" class="fi"
+  return html`<div class="changed" role="list" aria-label="Changed files">${files.map((file) => html`<div role="listitem" key=${file.path}><button type="button" class="fi"
     aria-current=${file === now ? "true" : undefined} title=${file.path} onClick=${() => show(file)}>${icon("file")}<span class="what">${file.name}</span><${Counts} ...${file} /></button></div>`)}</div>`;
 }
 
@@ -113,7 +114,7 @@ function Foot({ conversation, patch }) {
     toast("The patch is in the clipboard.");
   };
   const send = async () => (said.value = await sendRemarks(conversation, remarks));
-  return html`<div class="pfoot"><span class=${said.value ? "err" : ""} role="status">${said.value || (count ? `${count} ${count === 1 ? "remark" : "remarks"} not sent` : "⏎ on a line writes a remark")}</span>
+  return html`<div class="pfoot"><span class=${said.value ? "err" : ""} role="status">${said.value || (count ? `${count} ${count === 1 ? "remark" : "remarks"} not sent` : `${keyWords("Enter").join("")} on a line writes a remark`)}</span>
     <span class="sp"></span><button type="button" class="btn" onClick=${copy}>Copy patch</button>
     ${count ? html`<button type="button" class="btn main" onClick=${send}>Send remarks</button>` : null}</div>`;
 }
