@@ -13,9 +13,9 @@ import { api } from "../wire/api.js";
 
 const STALE_MS = 60_000;
 
-/** @type {import("../ui.js").Signal<{state: "loading" | "ready" | "failed", groups: ModelGroup[], why: string}>} */
+/** @type {import("../vendor/preact.js").Signal<{state: "loading" | "ready" | "failed", groups: ModelGroup[], why: string}>} */
 export const catalogue = signal({ state: "loading", groups: [], why: "" });
-/** Percents at which this user's chats are summarised, by model. @type {import("../ui.js").Signal<Record<string, number>>} */
+/** Percents at which this user's chats are summarised, by model. @type {import("../vendor/preact.js").Signal<Record<string, number>>} */
 export const thresholds = signal({});
 let readAt = 0;
 
@@ -60,7 +60,7 @@ function grouped(configs, keys) {
   for (const config of configs) {
     const row = providers.get(config.ai_provider_id);
     const title = row?.provider.display_name || row?.provider.name || (config.source === "rehearsal" ? "Rehearsal" : "Other providers");
-    const group = groups.get(title) ?? { title, models: [] };
+    const group = /** @type {ModelGroup} */ (groups.get(title) ?? { title, models: [] });
     groups.set(title, group);
     group.models.push(modelFrom(config, row));
   }

@@ -25,9 +25,9 @@ import { SuggestionList, Suggestions } from "./suggestions.js";
  * @typedef {import("./desk.js").Desk} Desk
  * @typedef {{
  *   desk: Desk, conversation: any | null,
- *   working: import("../ui.js").ReadonlySignal<boolean>, plan: import("../ui.js").ReadonlySignal<boolean>,
- *   stopping: import("../ui.js").Signal<"" | "asked" | "heard">,
- *   paths: import("../ui.js").ReadonlySignal<string[]>, knows: (command: string) => boolean,
+ *   working: import("../vendor/preact.js").ReadonlySignal<boolean>, plan: import("../vendor/preact.js").ReadonlySignal<boolean>,
+ *   stopping: import("../vendor/preact.js").Signal<"" | "asked" | "heard">,
+ *   paths: import("../vendor/preact.js").ReadonlySignal<string[]>, knows: (command: string) => boolean,
  * }} Place a composer and the chat that it writes to
  */
 

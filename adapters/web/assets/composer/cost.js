@@ -10,7 +10,7 @@ import { money } from "../text/money.js";
 const STALE_MS = 20_000; // while a chat works
 const COSTS_MAX = 200;
 
-/** @type {Map<string, {cost: import("../ui.js").Signal<Cost | null>, at: number}>} */
+/** @type {Map<string, {cost: import("../vendor/preact.js").Signal<Cost | null>, at: number}>} */
 const costs = new Map();
 
 /** @param {string} chat */

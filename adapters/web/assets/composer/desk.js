@@ -17,24 +17,24 @@ export class Desk {
   constructor(key) {
     this.key = key;
     this.text = signal("");
-    /** @type {import("../ui.js").Signal<Upload[]>} */
+    /** @type {import("../vendor/preact.js").Signal<Upload[]>} */
     this.files = signal([]);
-    /** @type {import("../ui.js").Signal<Reference[]>} */
+    /** @type {import("../vendor/preact.js").Signal<Reference[]>} */
     this.refs = signal([]);
-    /** @type {import("../ui.js").Signal<string | null>} */
+    /** @type {import("../vendor/preact.js").Signal<string | null>} */
     this.model = signal(null); // null: the chat's own
-    /** @type {import("../ui.js").Signal<string | null>} */
+    /** @type {import("../vendor/preact.js").Signal<string | null>} */
     this.effort = signal(null);
-    /** @type {import("../ui.js").Signal<Busy>} */
+    /** @type {import("../vendor/preact.js").Signal<Busy>} */
     this.busy = signal("queue");
-    /** @type {import("../ui.js").Signal<string>} */
+    /** @type {import("../vendor/preact.js").Signal<string>} */
     this.problem = signal(""); // why the last attempt to send came to nothing
     this.sending = signal(false);
-    /** @type {import("../ui.js").Signal<Written[]>} */
+    /** @type {import("../vendor/preact.js").Signal<Written[]>} */
     this.flight = signal([]); // on its way to the daemon
-    /** @type {import("../ui.js").Signal<import("./history.js").Browsing | null>} */
+    /** @type {import("../vendor/preact.js").Signal<import("./history.js").Browsing | null>} */
     this.browsing = signal(null);
-    /** @type {import("../ui.js").Signal<{message: number, aside: Written} | null>} */
+    /** @type {import("../vendor/preact.js").Signal<{message: number, aside: Written} | null>} */
     this.editing = signal(null); // the message that is written anew, and the draft meanwhile
     this.fresh = signal({ plan: "", policy: "", workspace: "", servers: /** @type {string[] | null} */ (null) });
     /** @type {HTMLTextAreaElement | null} */

@@ -13,7 +13,7 @@ const SHOWN = 6; // of each kind
 const STALE_MS = 30_000; // then lists are read anew
 const PAUSE_MS = 150; // after the last key, before chats are searched by title
 
-/** @type {import("../ui.js").Signal<{chats: Chat[], workspaces: Workspace[], word: string}>} */
+/** @type {import("../vendor/preact.js").Signal<{chats: Chat[], workspaces: Workspace[], word: string}>} */
 const found = signal({ chats: [], workspaces: [], word: "" });
 let readAt = 0;
 /** @type {ReturnType<typeof setTimeout> | undefined} */

@@ -22,7 +22,7 @@ const COMMANDS = [
   { name: "cost", does: "What the chat and its agents have cost", id: "chat.cost", when: inChat },
 ];
 
-/** @type {import("../ui.js").Signal<{name: string, description: string}[] | null>} */
+/** @type {import("../vendor/preact.js").Signal<{name: string, description: string}[] | null>} */
 const skills = signal(null);
 
 async function readSkills() {

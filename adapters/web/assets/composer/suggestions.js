@@ -15,9 +15,9 @@ export class Suggestions {
   constructor(desk, place) {
     this.desk = desk;
     this.place = place;
-    /** @type {import("../ui.js").Signal<import("./words.js").Lookup | null>} */
+    /** @type {import("../vendor/preact.js").Signal<import("./words.js").Lookup | null>} */
     this.lookup = signal(null);
-    /** @type {import("../ui.js").Signal<number>} */
+    /** @type {import("../vendor/preact.js").Signal<number>} */
     this.dismissed = signal(-1); // where the sign stands that was answered with Esc
     this.groups = computed(() => this.#groups());
     this.count = computed(() => this.groups.value.reduce((sum, group) => sum + group.items.length, 0));

@@ -36,8 +36,8 @@ export function WorkspacePopover({ place, anchor, close }) {
 }
 
 /**
- * @param {import("../ui.js").Signal<any[]>} spaces @param {import("../ui.js").Signal<any[]>} templates
- * @param {import("../ui.js").Signal<string>} said
+ * @param {import("../vendor/preact.js").Signal<any[]>} spaces @param {import("../vendor/preact.js").Signal<any[]>} templates
+ * @param {import("../vendor/preact.js").Signal<string>} said
  */
 async function read(spaces, templates, said) {
   try {

@@ -18,7 +18,7 @@ const ROWS_FIRST = 400; // of a file; more are shown when they are asked for
  *   note?: (row: number) => any, label?: string,
  * }} props `note`: what stands below a row
  */
-export const DiffRows = memo(function DiffRows({ hunks, name, split = false, onRemark, note, label = `Changes of ${name}` }) {
+function Rows({ hunks, name, split = false, onRemark, note, label = `Changes of ${name}` }) {
   const [most, setMost] = useState(ROWS_FIRST);
   const [chosen, choose] = useState(/** @type {Chosen | null} */ (null));
   const colours = useColours(hunks, name);
@@ -32,7 +32,9 @@ export const DiffRows = memo(function DiffRows({ hunks, name, split = false, onR
     ${parts}
     ${rows.length > most ? html`<button type="button" class="more" onClick=${() => setMost(most * 4)}>Show ${Math.min(rows.length - most, most * 3)} more lines of ${rows.length - most}</button>` : null}
   </div>`;
-});
+}
+
+export const DiffRows = memo(Rows);
 
 /** @typedef {{chosen: Chosen | null, choose: (chosen: Chosen | null) => void, onRemark?: (chosen: Chosen) => void, note?: (row: number) => any, colours: any[], most: number}} View */
 

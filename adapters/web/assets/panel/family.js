@@ -7,7 +7,7 @@ import { chats } from "../chats_store.js";
 
 const FAMILIES_MAX = 50;
 
-/** @type {Map<string, import("../ui.js").Signal<any>>} roots that no list has */
+/** @type {Map<string, import("../vendor/preact.js").Signal<any>>} roots that no list has */
 const read = new Map();
 
 /**

@@ -10,7 +10,7 @@ import { pastOf } from "./past.js";
 import { processesOf } from "./processes_of.js";
 
 /** @typedef {"changes" | "agents" | "terminal" | "summary"} Tab */
-/** @typedef {{conversation: any, past: import("./past.js").Past, file: import("../ui.js").Signal<string>}} About what a tab is given */
+/** @typedef {{conversation: any, past: import("./past.js").Past, file: import("../vendor/preact.js").Signal<{path: string}>}} About what a tab is given */
 
 /** @type {{id: Tab, name: string, load: () => Promise<any>}[]} */
 const TABS = [

@@ -4,7 +4,7 @@
 import { computed, signal } from "../ui.js";
 import { api } from "../wire/api.js";
 
-/** @typedef {{messages: import("../ui.js").ReadonlySignal<readonly any[]>, state: import("../ui.js").Signal<"idle" | "loading" | "failed" | "end" | "bound">, read: () => Promise<void>}} Past */
+/** @typedef {{messages: import("../vendor/preact.js").ReadonlySignal<readonly any[]>, state: import("../vendor/preact.js").Signal<"idle" | "loading" | "failed" | "end" | "bound">, read: () => Promise<void>}} Past */
 
 const PAGE = 200;
 const PAGES_MAX = 50; // 10,000 messages; then it says so, and shows what it has

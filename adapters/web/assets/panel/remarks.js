@@ -9,7 +9,7 @@ import { drafts } from "../wire/drafts.js";
  *   key: string, call: string, path: string, name: string, from: number, to: number,
  *   first: number, last: number, side: "old" | "new", lines: string, text: string,
  * }} Remark `from`, `to`: rows of the diff; `first`, `last`: lines of the file
- * @typedef {{all: import("../ui.js").Signal<Remark[]>, key: string}} Remarks
+ * @typedef {{all: import("../vendor/preact.js").Signal<Remark[]>, key: string}} Remarks
  */
 
 /** @type {WeakMap<object, Remarks>} */
@@ -59,7 +59,7 @@ export function RemarkEditor({ remarks, make, close }) {
   return html`<${Editor} text=${text} save=${add} close=${close} label="Add to message" />`;
 }
 
-/** @param {{text: import("../ui.js").Signal<string>, save: () => void, close: () => void, label: string}} props */
+/** @param {{text: import("../vendor/preact.js").Signal<string>, save: () => void, close: () => void, label: string}} props */
 function Editor({ text, save, close, label }) {
   const keys = (/** @type {KeyboardEvent} */ event) => {
     if (event.isComposing) return;

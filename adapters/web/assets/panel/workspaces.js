@@ -3,7 +3,7 @@
 import { signal, useEffect } from "../ui.js";
 import { api } from "../wire/api.js";
 
-/** @type {Map<string, import("../ui.js").Signal<any>>} */
+/** @type {Map<string, import("../vendor/preact.js").Signal<any>>} */
 const known = new Map();
 const KNOWN_MAX = 50;
 

@@ -120,9 +120,10 @@ function extended(style, where, rest) {
 
 /** @param {number} index @returns {[number, number, number]} */
 function fromCube(index) {
-  if (index >= 232) return [0, 0, 0].map(() => 8 + (index - 232) * 10);
+  const grey = 8 + (index - 232) * 10;
+  if (index >= 232) return [grey, grey, grey];
   const cube = index - 16;
-  return [Math.floor(cube / 36), Math.floor(cube / 6) % 6, cube % 6].map((step) => step * 51);
+  return [Math.floor(cube / 36) * 51, (Math.floor(cube / 6) % 6) * 51, (cube % 6) * 51];
 }
 
 /** @param {number} red @param {number} green @param {number} blue */
@@ -130,7 +131,7 @@ function nearest(red, green, blue) {
   const most = Math.max(red, green, blue), least = Math.min(red, green, blue);
   if (most - least < 40) return most < 64 ? 0 : most < 150 ? 8 : most < 220 ? 7 : 15;
   const bit = (/** @type {number} */ part) => (part > (most + least) / 2 ? 1 : 0);
-  return bit(red) + 2 * bit(green) + 4 * bit(blue) + (most > 200 && least > 60 ? 8 : 0);
+  return bit(red) + 2 * bit(green) + 4 * bit(blue) + (most > 210 ? 8 : 0);
 }
 
 /** @param {Style} style */

@@ -88,8 +88,8 @@ function mark(rows) {
 /** @param {Row} del @param {Row} add */
 function markPair(del, add) {
   if (del.text.length > WORDS_MAX || add.text.length > WORDS_MAX) return;
-  /** @type {[number, number][]} */
-  const gone = [], come = [];
+  const gone = /** @type {[number, number][]} */ ([]);
+  const come = /** @type {[number, number][]} */ ([]);
   let from = 0, to = 0, same = 0;
   for (const piece of diffWordsWithSpace(del.text, add.text)) {
     const { length } = piece.value;

@@ -16,7 +16,7 @@ const kept = new Map(); // where there is no database, or it fails
 /** @type {Map<string, Set<() => void>>} */
 const listeners = new Map();
 const channel = new BroadcastChannel(NAME);
-channel.onmessage = ({ data }) => listeners.get(data)?.forEach((heard) => heard());
+channel.onmessage = (/** @type {MessageEvent} */ { data }) => listeners.get(data)?.forEach((heard) => heard());
 
 /** @type {Promise<IDBDatabase | null> | null} */
 let opening = null;
