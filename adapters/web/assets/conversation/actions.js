@@ -22,8 +22,12 @@ export function actionsOf(core) {
     takeContext: async () => takeChat(await api.put(`${path}/context`)),
     prompts: async () => (await api.get(`${path}/prompts`)).prompts,
 
-    /** @param {{model?: string}} [how] the turn that failed once more, or its pause is over now */
-    retry: async ({ model } = {}) => api.post(`${path}/retry`, { model_config_id: model }),
+    /** @param {{model?: string, effort?: string}} [how] the turn that failed once more, or its pause is over now */
+    async retry({ model, effort } = {}) {
+      const chat = await api.post(`${path}/retry`, { model_config_id: model, reasoning_effort: effort });
+      core.takeNow({ type: "retried" });
+      return takeChat(chat);
+    },
 
     /** @param {Record<string, unknown>} changes */
     async patch(changes) {

@@ -46,9 +46,10 @@ export const HANDLERS = {
   "own-gone": ({ next }, { key }) => void (next.own = next.own.filter((one) => one.key !== key)),
   sent: onSent,
   edited: onEdited,
+  retried: ({ next }) => void (next.retry = next.error = null),
 };
 // Events of the page's own: those that say nothing of where the stream is.
-export const LOCAL = new Set(["connect", "page", "loading", "chat", "own", "own-gone", "sent", "edited"]);
+export const LOCAL = new Set(["connect", "page", "loading", "chat", "own", "own-gone", "sent", "edited", "retried"]);
 
 /** @param {Draft} draft @param {Event} event */
 function onMessage(draft, { message }) {

@@ -14,11 +14,12 @@
 //   {state: "gone", since, error}       it will not be had: what it is about is not there
 
 import { delaySeconds } from "./backoff.js";
-import { onWake } from "./wake.js";
+import { isOffline, onWake } from "./wake.js";
 
 const SETTLED_MS = 5000; // a line that has lived so long begins anew with short waits
 const DIAL_MS = 15_000; // a line that has not opened by then is given up
 const CHECK_MS = 5000; // between looks at how long a line has been silent
+const OFFLINE_MS = 10_000; // between tries while the browser knows of no network
 
 /**
  * @typedef {{open: () => void, data: (data: any) => void, closed: (code?: number) => void}} Hear
@@ -59,7 +60,11 @@ class Line {
 
   begin() {
     this.say({ state: "wait", since: Date.now() });
-    this.unwake = onWake(() => this.wake());
+    this.unwake = onWake({
+      lost: () => this.cutOff(),
+      back: () => this.dialNow(),
+      seen: () => this.looked(),
+    });
     this.watcher = setInterval(() => this.checkSilence(), CHECK_MS);
     this.dial();
   }
@@ -158,7 +163,7 @@ class Line {
     this.end = null;
     this.failures = Math.max(1, this.failures);
     const random = this.parts.random ?? Math.random;
-    const wait = delaySeconds(this.failures, random()) * 1000;
+    const wait = isOffline() ? OFFLINE_MS : delaySeconds(this.failures, random()) * 1000;
     const since = this.state?.state === "broken" ? this.state.since : Date.now();
     this.say({ state: "broken", since, next_at: Date.now() + wait });
     clearTimeout(this.timer);
@@ -175,13 +180,24 @@ class Line {
     if (this.end && Date.now() - this.heardAt > this.parts.silenceMs()) this.renew();
   }
 
-  /** The network is back, or a person has come back to the page: do not wait any longer. */
-  wake() {
-    if (this.endNext) return; // one is being dialled already
-    if (!this.end) {
-      this.failures = 0;
-      this.dial();
-    } else if (Date.now() - this.heardAt > SETTLED_MS) this.renew();
+  /** The network has gone: a line that still seems open is dead. */
+  cutOff() {
+    this.endNext?.();
+    this.endNext = null;
+    if (this.end || this.state?.state === "wait") this.later();
+  }
+
+  /** The network is back: whatever was heard last, this line may be dead. */
+  dialNow() {
+    this.failures = 0;
+    if (this.endNext) return; // it is being dialled already
+    if (this.end) this.renew();
+    else this.dial();
+  }
+
+  /** A person looks at the page again. */
+  looked() {
+    if (!this.end || Date.now() - this.heardAt > SETTLED_MS) this.dialNow();
   }
 
   close() {

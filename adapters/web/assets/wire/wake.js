@@ -1,24 +1,32 @@
-// The moments when waiting has become pointless: the network is back, or a person is.
+// The moments when waiting has become pointless: the network has gone or is back, or a person is.
 
 /**
- * Call `wake` whenever the network comes back or the page is looked at again.
- * @param {() => void} wake
- * @returns {() => void} stops it
+ * Hear of them: `lost` when the network has gone, `back` when it is there again, `seen` when the
+ * page is looked at again.
+ * @param {{lost: () => void, back: () => void, seen: () => void}} heard
+ * @returns {() => void} ends it
  */
-export function onWake(wake) {
+export function onWake({ lost, back, seen }) {
   if (typeof window === "undefined") return () => {};
-  const seen = () => document.visibilityState === "visible" && wake();
-  window.addEventListener("online", wake);
-  window.addEventListener("pageshow", seen);
-  document.addEventListener("visibilitychange", seen);
+  const looked = () => document.visibilityState === "visible" && seen();
+  window.addEventListener("offline", lost);
+  window.addEventListener("online", back);
+  window.addEventListener("pageshow", looked);
+  document.addEventListener("visibilitychange", looked);
   return () => {
-    window.removeEventListener("online", wake);
-    window.removeEventListener("pageshow", seen);
-    document.removeEventListener("visibilitychange", seen);
+    window.removeEventListener("offline", lost);
+    window.removeEventListener("online", back);
+    window.removeEventListener("pageshow", looked);
+    document.removeEventListener("visibilitychange", looked);
   };
 }
 
 /** Return whether a person may be looking at the page. */
 export function isSeen() {
   return typeof document === "undefined" || document.visibilityState === "visible";
+}
+
+/** Return whether the browser knows of no network. It may be wrong, so this is no reason to give up. */
+export function isOffline() {
+  return typeof navigator !== "undefined" && navigator.onLine === false;
 }
