@@ -1,0 +1,131 @@
+"""The shell: what it says to the browser, which data it carries, and for whom."""
+
+import json
+import re
+
+import pytest
+
+from adapters.web.assets import Assets
+from adapters.web.pages import PATHS, shell
+from adapters.web.policy import page_headers
+from tests.adapters.edges import eventually
+
+CHATS = "/api/experimental/chats"
+DATA = re.compile(r'<script type="application/json" id="shell">(.*?)</script>', re.DOTALL)
+
+
+async def a_chat(edge, text="hello"):
+    content = [{"type": "text", "text": text}]
+    new = {"organization_id": edge.organization, "content": content}
+    chat = (await edge.member.post(CHATS, new)).document["id"]
+
+    async def rests():
+        return (await edge.member.get(f"{CHATS}/{chat}")).document["status"] == "waiting"
+
+    await eventually(rests)
+    return chat
+
+
+async def answers_in(asker, path):
+    page = await asker.get(path)
+    assert 200 == page.status
+    return json.loads(DATA.search(page.body.decode())[1])["answers"]
+
+
+async def test_the_shell_of_a_chat_carries_what_it_shows_first(edge):
+    chat = await a_chat(edge)
+
+    found = await answers_in(edge.member, f"/c/{chat}?m=1")
+
+    for path, answer in found.items():
+        assert answer == (await edge.member.get(path)).document, path
+    assert "member" == found["/api/v2/users/me"]["username"]
+    assert chat == found[f"{CHATS}/{chat}"]["id"]
+    messages = found[f"{CHATS}/{chat}/messages?limit=30"]["messages"]
+    assert ["assistant", "user"] == [message["role"] for message in messages]
+
+
+async def test_nobody_gets_data_of_a_chat_that_is_not_theirs(edge):
+    chat = await a_chat(edge, "a secret")
+
+    page = await edge.stranger.get(f"/c/{chat}")
+
+    assert 200 == page.status
+    assert b"a secret" not in page.body
+    assert f"{CHATS}/{chat}" not in await answers_in(edge.stranger, f"/c/{chat}")
+
+
+async def test_several_chats_and_nonsense_are_pages_without_data_of_chats(edge):
+    for path in ("/c/one+two", "/c/nonsense", "/settings/a/b", "/admin/users"):
+        found = await answers_in(edge.member, path)
+        assert not [name for name in found if re.match(rf"{CHATS}/(?!model-configs)", name)], path
+
+
+async def test_a_token_that_may_not_read_chats_gets_none(edge):
+    made = await edge.member.post("/api/v2/users/me/keys/tokens", {"scopes": ["users:read"]})
+    token = {"Coder-Session-Token": made.document["key"]}
+
+    page = await edge.nobody.get("/", headers=token)
+
+    found = json.loads(DATA.search(page.body.decode())[1])["answers"]
+    assert ["/api/v2/users/me"] == [*found]
+
+
+async def test_no_text_ends_the_data_of_a_page(edge):
+    chat = await a_chat(edge, "</script><script>alert(1)</script><!--")
+
+    page = (await edge.member.get(f"/c/{chat}")).body.decode()
+
+    assert page.count("</script>") == 2
+    assert "<script>alert" not in page
+    assert "</script><script>alert(1)</script><!--" in str(
+        await answers_in(edge.member, f"/c/{chat}")
+    )
+
+
+@pytest.mark.parametrize("path", [path for path in PATHS if "{" not in path])
+async def test_every_page_bounds_what_it_may_do(edge, path):
+    page = await edge.member.get(path)
+
+    policy = page.headers["content-security-policy"]
+    for rule in (
+        "default-src 'none'",
+        "script-src 'self'",
+        "style-src 'self'",
+        "frame-ancestors 'none'",
+        "trusted-types 'none'",
+        "require-trusted-types-for 'script'",
+    ):
+        assert rule in policy
+    assert "unsafe" not in policy
+    assert "no-store" == page.headers["cache-control"]
+    assert "same-origin" == page.headers["cross-origin-opener-policy"]
+    assert "same-origin" == page.headers["referrer-policy"]
+
+
+def test_a_style_of_a_page_is_allowed_by_its_hash_alone():
+    policy = dict(page_headers("'sha256-abc'"))["content-security-policy"]
+
+    assert "style-src 'sha256-abc';" in policy
+
+
+def test_a_page_names_its_files_by_their_version():
+    assets = Assets({"app.js": b'import "./ui.js";\n', "ui.js": b"", "all.css": b""})
+
+    page = shell(assets, {}).decode()
+
+    assert f'<script type="module" src="/web/{assets.digest}/app.js">' in page
+    assert f'<link rel="modulepreload" href="/web/{assets.digest}/ui.js">' in page
+    assert not re.search(r"(src|href)=\"(?!/web/)", page)
+    assert not re.search(r"\son\w+=|\sstyle=|<style", page)
+
+
+async def test_a_refusal_of_a_page_is_a_page(edge):
+    missing = "/c/00000000-0000-0000-0000-000000000000/read"
+
+    answer = await edge.member.get(missing)
+
+    assert 404 == answer.status
+    assert "text/html; charset=utf-8" == answer.headers["content-type"]
+    assert "Resource not found" in answer.body.decode()
+    assert 404 == (await edge.member.get("/no-such-page")).status
