@@ -21,13 +21,21 @@ class AssetSource:
 
     def __init__(self, folder: Path | None) -> None:
         self._folder = folder
+        self._read: tuple[object, Assets] | None = None  # of a developer, and when they changed
 
     async def now(self) -> Assets:
         """Return them. Reading is done in a thread, so that nothing waits for it."""
         folder = self._folder
-        if folder is not None:
-            return await read(READING, lambda: load_assets(folder))
-        return await read(READING, own_assets)
+        if folder is None:
+            return await read(READING, own_assets)
+        return await read(READING, lambda: self._developed(folder))
+
+    def _developed(self, folder: Path) -> Assets:
+        """Return the files of a developer, read anew if one of them has changed."""
+        state = [(path, path.stat().st_mtime_ns) for path in sorted(folder.rglob("*"))]
+        if self._read is None or self._read[0] != state:
+            self._read = state, load_assets(folder)
+        return self._read[1]
 
 
 class PageVersion(msgspec.Struct, frozen=True):
