@@ -178,6 +178,8 @@ async def test_an_administrator_sets_up_a_provider_and_a_model(admin, house):
     await fill(admin, "Key", "sk-0123456789-0123456789")
     await admin.click("button", "Add the provider")
     await admin.until_text("sk-0...6789")
+    await admin.until_text("It has no model yet")
+    provider = await admin.js("location.pathname")
 
     await admin.goto("/admin/models/new")
     await choose_text(admin, "Provider", "lab")
@@ -195,6 +197,9 @@ async def test_an_administrator_sets_up_a_provider_and_a_model(admin, house):
     async with house.api() as api:
         models = await api.good("GET", "/api/experimental/chats/model-configs")
     [made] = [each for each in models if each["model"] == "qwen3"]
+    await admin.goto(provider)
+    await admin.click("button", "Try it")
+    await admin.until_text("cannot be reached")
     assert (131_072, {"temperature": 0.5}) == (made["context_limit"], made["model_config"])
 
 

@@ -55,7 +55,7 @@ async function save(form, send) {
     });
     return true;
   } catch (error) {
-    batch(() => { form.failure.value = error; form.faults.value = error?.validations ?? []; });
+    batch(() => { form.failure.value = error; form.faults.value = /** @type {any} */ (error)?.validations ?? []; });
     return false;
   } finally {
     form.busy.value = false;

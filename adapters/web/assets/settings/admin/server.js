@@ -41,7 +41,7 @@ export function NewServer() {
 function written(values, names) {
   const { oauth2_client_secret, api_key_value, headers, ...plain } = values;
   const said = Object.fromEntries(Object.entries(plain).filter(([name]) => names.includes(name)));
-  const pairs = headers.filter(([name]) => name.trim()).map(([name, value]) => [name.trim(), value]);
+  const pairs = /** @type {[string, string][]} */ (headers).filter(([name]) => name.trim()).map(([name, value]) => [name.trim(), value]);
   return {
     ...said,
     ...(oauth2_client_secret && { oauth2_client_secret }),
