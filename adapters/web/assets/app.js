@@ -12,7 +12,6 @@ import {NewChat} from "./list/new.js";
 import {Login} from "./login/login.js";
 import {closeOverlay, overlay} from "./overlay.js";
 import {registerPage} from "./page_commands.js";
-import {followNotices} from "./notices.js";
 import {Panel} from "./panel/panel.js";
 import {followAddress, route} from "./routes.js";
 import {needsLogin} from "./session.js";
@@ -108,8 +107,8 @@ registerPage();
 followLook();
 followTitle();
 followVersion();
-followNotices();
 followAddress();
 followKeys();
 const place = document.getElementById("app");
 if (place) render(html`<${App} />`, place);
+void import("./notices.js").then((module) => module.followNotices(), () => {}); // nothing is seen of it

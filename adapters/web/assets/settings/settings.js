@@ -3,10 +3,18 @@ import {html, useEffect, useState} from "../ui.js";
 import {route} from "../routes.js";
 import {isAdmin} from "../session.js";
 import {icon} from "../shared/icons.js";
+import {loadSheet} from "../shared/sheet.js";
 import {Failed} from "./loading.js";
 import {ADMIN, PERSONAL, pageAt} from "./table.js";
 
+/** The settings, once their sheet is there. */
 export function SettingsPage() {
+  const [isStyled, setStyled] = useState(false);
+  useEffect(() => void loadSheet("settings/settings.css").then(() => setStyled(true)), []);
+  return isStyled && html`<${Settings} />`;
+}
+
+function Settings() {
   const { path } = route.value;
   const isOfAdmin = path.startsWith("/admin");
   const isHidden = isOfAdmin && !isAdmin.value;
