@@ -4,6 +4,7 @@ import { flash } from "./keep_place.js";
 
 /** @typedef {import("./acts.js").Desk} Desk */
 
+const OLDEST = 1; // an id that no message is older than
 const MARGIN = 16; // pixels above a row that is jumped to
 const NEEDS = "[data-approval], [data-question=open], .ending.bad";
 
@@ -54,14 +55,10 @@ function jump({ place, items }, item) {
   requestAnimationFrame(() => flash(item.key));
 }
 
-/** @param {Desk} desk */
+/** The oldest messages are read at once, without all that lie between. @param {Desk} desk */
 async function first(desk) {
   const { conversation } = desk;
-  while (conversation.state.peek().older === "more") {
-    const before = conversation.state.peek().messages.length;
-    await conversation.loadOlder().catch(() => {});
-    if (conversation.state.peek().messages.length === before) break;
-  }
+  if (conversation.state.peek().older !== "end") await conversation.openAt(OLDEST).catch(() => {});
   jump(desk, desk.items.peek()[0]);
 }
 

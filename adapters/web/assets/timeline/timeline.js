@@ -15,7 +15,7 @@ import { itemsOf } from "./turn.js";
 
 /** @typedef {ReturnType<import("../conversation.js").openConversation>} Conversation */
 
-const OLDER_AHEAD = 2; // screens before the first message at which older ones are read
+const AHEAD = 2; // screens before the first message at which older ones are read
 
 /** @param {{conversation: Conversation}} props */
 export function Timeline({ conversation }) {
@@ -28,14 +28,14 @@ export function Timeline({ conversation }) {
   const moved = (/** @type {boolean} */ isAtEnd) => {
     const seen = isAtEnd ? "" : move.peek().seen || items.peek().at(-1)?.key || "";
     if (isAtEnd !== move.peek().isAtEnd) move.value = { isAtEnd, seen };
-    wantOlder(conversation, place, box.current);
+    readAhead(conversation, place, items.peek(), box.current);
   };
   usePlace({ box, place, conversation, around, items });
   void range.value;
   const { from, to } = place.take(items.value);
   useLayoutEffect(() => {
     place.settle();
-    wantOlder(conversation, place, box.current);
+    readAhead(conversation, place, items.peek(), box.current);
   });
   const shown = items.value.slice(from, to);
   return html`<div class="tl-box">
@@ -51,10 +51,21 @@ export function Timeline({ conversation }) {
   </div>`;
 }
 
-/** @param {Conversation} conversation @param {Place} place @param {HTMLElement | null} box */
-function wantOlder(conversation, place, box) {
-  if (!box || conversation.state.peek().older !== "more") return;
-  if (box.scrollTop < OLDER_AHEAD * box.clientHeight) conversation.loadOlder().catch(() => {});
+/**
+ * Read what comes into view soon: older messages, and those in a hole.
+ * @param {Conversation} conversation
+ * @param {Place} place
+ * @param {readonly import("./items.js").Item[]} items
+ * @param {HTMLElement | null} box
+ */
+function readAhead(conversation, place, items, box) {
+  if (!box) return;
+  const { older, holes } = conversation.state.peek();
+  if (older === "more" && box.scrollTop < AHEAD * box.clientHeight) conversation.loadOlder().catch(() => {});
+  if (!holes.length) return;
+  const { from, to } = place.range;
+  const at = items.findIndex((item, i) => i >= from && i < to && item.kind === "hole" && item.hole.state === "more");
+  if (at >= 0) conversation.loadHole(items[at].hole, at > place.view.first).catch(() => {});
 }
 
 /** @param {any} what */

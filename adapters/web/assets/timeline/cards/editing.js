@@ -76,14 +76,19 @@ function what(call) {
   return names.length === 1 ? names[0] : names.length ? counted(names.length, "file") : "";
 }
 
+/** How many lines come and go. @param {Call} call */
+function counts(call) {
+  const { plus, minus } = statisticsOf(changesOf(call));
+  if (!plus && !minus) return [];
+  return [html`<span class="pm">${plus > 0 && html`<span class="p">+${plus}</span>`}${minus > 0 && html` <span class="m">−${minus}</span>`}</span>`];
+}
+
 /** @param {Call} call @param {At} at */
-function signs(call, at) {
+function buttons(call, at) {
   const changes = changesOf(call);
-  const { plus, minus } = statisticsOf(changes);
-  return html`<span class="pm">${plus > 0 && html`<span class="p">+${plus}</span>`}${minus > 0 && html` <span class="m">−${minus}</span>`}</span>
-    ${changes.length > 0 &&
+  return changes.length > 0 &&
     html`<${SignButton} sign="copy" label="Copy the patch" onClick=${() => at.do("copy", { text: patchOf(changes) })} />
-      <${SignButton} sign="side" label="Open in the panel" onClick=${() => at.do("panel.show", { tab: "changes", file: changes[0].path })} />`}`;
+      <${SignButton} sign="side" label="Open in the panel" onClick=${() => at.do("panel.show", { tab: "changes", file: changes[0].path })} />`;
 }
 
 /** @param {readonly Change[]} changes */
@@ -122,9 +127,9 @@ export const editFiles = {
   icon: "pen",
   kind: "diffs",
   line: (call) => [said(call, "Editing", "Edited", "Could not edit"), what(call)],
-  facts: () => [],
+  facts: counts,
   news: (call) => !call.failed && call.state !== "interrupted",
-  acts: signs,
+  acts: buttons,
   body: (call) => diffs(call),
   question: "May I change these files?",
   ask: (call) => diffs(call),
@@ -136,8 +141,9 @@ export const writeFile = {
   icon: "pen",
   kind: "diffs",
   line: (call) => [said(call, "Writing", "Wrote", "Could not write"), what(call)],
+  facts: counts,
   news: (call) => call.running && Boolean(call.args.content),
-  acts: signs,
+  acts: buttons,
   body: (call) => diffs(call) ?? refusedBody(call),
   question: "May I write this file?",
   ask: (call) => diffs(call),

@@ -31,11 +31,11 @@ import { tookOf } from "../calls.js";
  * @property {"commands" | "diffs" | "tools"} kind
  * @property {(call: Call, at: At) => readonly string[]} line what it does and with what: plain text
  * @property {boolean} [mono] the second part of the line is code
- * @property {(call: Call, at: At) => readonly string[]} [facts] at the right of the line
+ * @property {(call: Call, at: At) => readonly any[]} [facts] at the right of the line: words, or a small view
  * @property {(call: Call) => string} [problem] why it is to be red, "" if it is not
  * @property {(call: Call) => boolean} [news] whether it opens by itself
  * @property {(call: Call, at: At) => any} [body] made when it is opened
- * @property {(call: Call, at: At) => any} [acts] buttons in the line
+ * @property {(call: Call, at: At) => any} [acts] buttons, shown while it is open
  * @property {(call: Call, at: At) => any} [view] a form of its own, in the place of the common one
  * @property {(call: Call, at: At) => any} [ask] what a person is shown who has to allow it
  * @property {string} [question] what that person is asked
@@ -47,11 +47,17 @@ export const CallLine = memo(({ card, call, at }) => {
   const isOpen = at.opened(call.key) ?? opensBy(card, call, problem);
   const onToggle = useToggle(call.key, isOpen, at);
   const form = `work ${problem ? "bad" : ""} ${call.state}`;
-  if (!card.body) return html`<div class=${`w1 ${form}`}>${lineOf(card, call, at, problem)}</div>`;
-  return html`<details class=${form} open=${isOpen} onToggle=${onToggle} data-call=${call.key}>
-    <summary>${lineOf(card, call, at, problem)}${icon("chev")}</summary>
-    ${isOpen && html`<div class="inside">${errorBox(call, problem)}${card.body(call, at)}</div>`}
-  </details>`;
+  const acts = card.acts?.(call, at);
+  if (!card.body) {
+    return html`<div class=${`w1 ${form}`} data-call=${call.key}>${lineOf(card, call, at, problem)}${acts}</div>`;
+  }
+  return html`<div class="workbox">
+    <details class=${`${form} ${acts ? "has-acts" : ""}`} open=${isOpen} onToggle=${onToggle} data-call=${call.key}>
+      <summary>${lineOf(card, call, at, problem)}${icon("chev")}</summary>
+      ${isOpen && html`<div class="inside">${errorBox(call, problem)}${card.body(call, at)}</div>`}
+    </details>
+    ${isOpen && acts && html`<span class="work-acts">${acts}</span>`}
+  </div>`;
 });
 
 /**
@@ -88,9 +94,7 @@ function lineOf(card, call, at, problem) {
       ><b>${verb}</b> ${what && html`<span class=${card.mono ? "mono" : ""}>${what}</span>`}${
         problem && html` <span class="why">${firstLine(whyOf(call, problem))}</span>`
       }</span
-    ><span class="r">${badges(call, at)}${facts.map((fact) => html`<span>${fact}</span>`)}${
-      card.acts?.(call, at)
-    }${timeOf(call)}</span>`;
+    ><span class="r">${badges(call, at)}${facts.map((fact) => html`<span>${fact}</span>`)}${timeOf(call)}</span>`;
 }
 
 /** Why it did not work, as a user reads it. @param {Call} call @param {string} problem */
