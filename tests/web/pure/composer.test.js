@@ -5,6 +5,7 @@ import { test } from "node:test";
 import * as history from "../../../adapters/web/assets/composer/history.js";
 import { countInvisible, withoutInvisible } from "../../../adapters/web/assets/composer/invisible.js";
 import * as limits from "../../../adapters/web/assets/composer/limits.js";
+import { isLongPaste } from "../../../adapters/web/assets/composer/pasting.js";
 import { moved, placeAt } from "../../../adapters/web/assets/composer/order.js";
 import { fullness, fullnessText, tokensText, usedTokens } from "../../../adapters/web/assets/composer/usage.js";
 import { fitting, lookupAt, replaced } from "../../../adapters/web/assets/composer/words.js";
@@ -37,10 +38,10 @@ test("the best fit comes first, and equal ones stay in their order", () => {
 });
 
 test("a paste becomes a file at ten lines or a thousand characters", () => {
-  assert.equal(limits.isLongPaste("line\n".repeat(8) + "line"), false);
-  assert.equal(limits.isLongPaste("line\n".repeat(9) + "line"), true);
-  assert.equal(limits.isLongPaste("x".repeat(999)), false);
-  assert.equal(limits.isLongPaste("x".repeat(1000)), true);
+  assert.equal(isLongPaste("line\n".repeat(8) + "line"), false);
+  assert.equal(isLongPaste("line\n".repeat(9) + "line"), true);
+  assert.equal(isLongPaste("x".repeat(999)), false);
+  assert.equal(isLongPaste("x".repeat(1000)), true);
 });
 
 test("files are refused before they are sent, with the reason", () => {

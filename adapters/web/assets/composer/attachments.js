@@ -1,7 +1,7 @@
 // Files on their way to the daemon: looked at, shrunk if they are images, sent, tried again, removed.
 
 import { api } from "../wire/api.js";
-import { fileName, isImage, isLongPaste, smallerSize, typeOf, whyNot } from "./limits.js";
+import { fileName, isImage, smallerSize, typeOf, whyNot } from "./limits.js";
 
 /**
  * @typedef {{
@@ -47,17 +47,6 @@ export function again(desk, upload) {
 export function remove(desk, key) {
   desk.files.peek().find((file) => file.key === key)?.abort?.abort();
   desk.files.value = desk.files.peek().filter((file) => file.key !== key);
-}
-
-/**
- * Take a long paste as a file; return whether it was one.
- * @param {Desk} desk @param {string} text
- */
-export function attachPaste(desk, text) {
-  if (!isLongPaste(text)) return false;
-  const count = desk.files.peek().filter((file) => file.pasted).length + 1;
-  attach(desk, [new File([text], `pasted-${count}.txt`, { type: "text/plain" })], text);
-  return true;
 }
 
 /** Put the text of a paste into the field after all. @param {Desk} desk @param {Upload} upload */

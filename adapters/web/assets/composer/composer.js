@@ -8,17 +8,15 @@ import { preferences } from "../preferences.js";
 import { ownerName } from "../state/row_words.js";
 import { pathsOf } from "../panel/changes_of.js";
 import { compact, send, stop } from "./acts.js";
-import { attach } from "./attachments.js";
-import { ApprovalsBar } from "./approvals_bar.js";
+import { later } from "../shared/later.js";
+import { attach } from "./attaching.js";
 import { Bar } from "./bar.js";
-import { Beside } from "./beside.js";
 import { deskOf } from "./desk.js";
 import { followEditing, leaveEditing } from "./editing.js";
 import { Field } from "./field.js";
 import * as history from "./history.js";
 import { countInvisible, withoutInvisible } from "./invisible.js";
 import { togglePlan } from "./plan.js";
-import { Queue } from "./queue.js";
 import { SuggestionList, Suggestions } from "./suggestions.js";
 
 /**
@@ -30,6 +28,10 @@ import { SuggestionList, Suggestions } from "./suggestions.js";
  *   paths: import("../vendor/preact.js").ReadonlySignal<string[]>, knows: (command: string) => boolean,
  * }} Place a composer and the chat that it writes to
  */
+
+const ApprovalsBar = later(() => import("./approvals_bar.js").then((module) => module.ApprovalsBar));
+const Beside = later(() => import("./beside.js").then((module) => module.Beside));
+const Queue = later(() => import("./queue.js").then((module) => module.Queue));
 
 const WORKS = ["running", "interrupting", "requires_action"];
 const PLACEHOLDER = "Say what comes next. / for commands, @ for files";
@@ -53,12 +55,13 @@ function OwnComposer({ conversation, query }) {
   useEffect(() => followEditing(place), [place]);
   useSignalEffect(() => followStop(place));
   const mine = place.desk;
+  const state = conversation?.state.value;
   return html`<div class="comp" id="composer">
-    <${ApprovalsBar} place=${place} />
-    <${Queue} place=${place} />
+    ${state?.asks.length ? html`<${ApprovalsBar} place=${place} />` : null}
+    ${state?.queue.length ? html`<${Queue} place=${place} />` : null}
     <div class=${`box${place.plan.value ? " planning" : ""}`}>
       <${SuggestionList} suggestions=${suggestions} />
-      <${Beside} desk=${mine} />
+      ${mine.files.value.length || mine.refs.value.length ? html`<${Beside} desk=${mine} />` : null}
       <${Field} desk=${mine} acts=${actsOf(place, suggestions)} label="Message" suggestions=${suggestions}
         hint=${conversation ? PLACEHOLDER : "What is to be done? / for commands, @ for files"} />
       <${Notes} place=${place} />

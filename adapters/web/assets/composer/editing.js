@@ -10,7 +10,8 @@ import { editing } from "../timeline/editing.js";
 export function followEditing({ desk, conversation }) {
   if (!conversation) return () => {};
   return effect(() => {
-    const now = editing.value?.chat === conversation.id ? editing.value.message : null;
+    const wanted = editing.value;
+    const now = wanted?.chat === conversation.id ? wanted.message : null;
     untracked(() => (now ? begin(desk, now) : end(desk)));
   });
 }

@@ -3,7 +3,7 @@
 
 import { html, useLayoutEffect, useRef } from "../ui.js";
 import { preferences } from "../preferences.js";
-import { attach, attachPaste } from "./attachments.js";
+import { attach, attachPaste } from "./attaching.js";
 
 /** @typedef {import("./desk.js").Desk} Desk */
 /**

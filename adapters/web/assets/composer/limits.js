@@ -4,8 +4,6 @@ export const FILE_BYTES_MAX = 10 * 1024 * 1024; // a larger file is refused here
 export const FILES_MAX = 50; // of one chat; the next one is refused here
 export const EDGE_MAX = 2000; // pixels: a larger image is shrunk, for providers refuse or shrink it
 export const IMAGE_BYTES_MAX = 3_500_000; // an image above that is written again, as JPEG
-export const PASTE_LINES = 10; // a paste of so many lines becomes a file
-export const PASTE_CHARACTERS = 1000; // or of so many characters
 
 const NAME_BYTES_MAX = 255;
 
@@ -47,14 +45,6 @@ export function whyNot(file, count) {
     return `The file has ${sizeText(file.size)}; at most ${sizeText(FILE_BYTES_MAX)} are taken.`;
   }
   return "";
-}
-
-/**
- * Return whether a text that is pasted is so long that it becomes a file.
- * @param {string} text
- */
-export function isLongPaste(text) {
-  return text.length >= PASTE_CHARACTERS || text.split("\n", PASTE_LINES).length >= PASTE_LINES;
 }
 
 /**

@@ -1,15 +1,14 @@
 // Which model answers, and how hard it thinks: for this message and those after it.
 
-import { html, useCallback, useEffect, useRef, useSignal } from "../ui.js";
+import { html, useEffect, useRef, useSignal } from "../ui.js";
 import { command } from "../commands.js";
 import { icon } from "../shared/icons.js";
-import { Popover } from "../shared/popover.js";
-import { Picker } from "../shared/combobox.js";
+import { later } from "../shared/later.js";
 import { catalogue, modelOf, readModels } from "./catalogue.js";
-import { fitting } from "./words.js";
 
 /** @typedef {import("./composer.js").Place} Place */
-/** @typedef {import("./catalogue.js").Model} Model */
+
+const ModelPopover = later(() => import("./model_picker.js").then((module) => module.ModelPopover));
 
 /** Return the model and the effort that the next message will go with. @param {Place} place */
 export function chosen({ desk, conversation }) {
@@ -36,44 +35,3 @@ export function ModelButton({ place }) {
 
 /** Return the name of a model without what is said beside it. @param {string} name */
 export const shortName = (name) => name.replace(/\s*\(.*\)\s*$/, "");
-
-/** @param {{place: Place, anchor: HTMLElement | null, close: () => void}} props */
-function ModelPopover({ place, anchor, close }) {
-  const { model } = chosen(place);
-  const { groups, state, why } = catalogue.value;
-  const list = useCallback((/** @type {string} */ typed) => groups.map((group) => ({
-    title: group.title,
-    items: fitting(group.models, typed, (one) => `${one.name} ${one.model} ${group.title}`).map((one) => itemOf(one, one.id === model?.id)),
-  })), [groups, model?.id]);
-  const pick = (/** @type {{id: string}} */ item) => {
-    place.desk.model.value = item.id;
-    if (!modelOf(item.id)?.efforts.includes(place.desk.effort.peek() ?? "")) place.desk.effort.value = null;
-    if (!modelOf(item.id)?.efforts.length) close();
-  };
-  const empty = state === "failed" ? why : state === "loading" ? "Reading the models…" : "No model fits.";
-  return html`<${Popover} anchor=${anchor} label="Model" className="models" onClose=${close}>
-    <${Picker} label="Model" placeholder="Model or provider" groups=${list} onPick=${pick} empty=${empty}
-      foot=${html`<${Efforts} place=${place} />`} />
-  <//>`;
-}
-
-/** @param {Model} model @param {boolean} checked */
-function itemOf(model, checked) {
-  const hint = [model.name === model.model ? "" : model.model, `${Math.round(model.contextLimit / 1000)} k`].filter(Boolean).join(" · ");
-  return { id: model.id, name: model.name, hint, why: model.why, badge: model.isDefault ? "default" : "", checked };
-}
-
-/** @param {{place: Place}} props */
-function Efforts({ place }) {
-  const { model, effort } = chosen(place);
-  if (!model?.efforts.length) return null;
-  const now = effort || model.effort;
-  return html`<div class="efforts" role="group" aria-label="How hard it thinks">
-    <span class="dim">Effort</span>
-    ${model.efforts.map((one) => html`<button type="button" key=${one} class=${`chip${one === now ? " on" : ""}`} aria-pressed=${one === now}
-      onClick=${() => {
-        place.desk.effort.value = one;
-        place.desk.model.value = model.id;
-      }}>${one}</button>`)}
-  </div>`;
-}

@@ -2,16 +2,19 @@
 
 import { html, useRef, useSignal } from "../ui.js";
 import { icon } from "../shared/icons.js";
+import { later } from "../shared/later.js";
 import { openMenu } from "../shared/menu.js";
-import { attach } from "./attachments.js";
+import { attach } from "./attaching.js";
 import { togglePlan } from "./plan.js";
-import { PolicyPopover, policyOf } from "./policy.js";
-import { ServersPopover } from "./servers.js";
-import { WorkspacePopover } from "./workspace.js";
+import { policyOf } from "./policy_names.js";
 
 /** @typedef {import("./composer.js").Place} Place */
 
-const PAGES = { workspace: WorkspacePopover, servers: ServersPopover, policy: PolicyPopover };
+const PAGES = {
+  workspace: later(() => import("./workspace.js").then((module) => module.WorkspacePopover)),
+  servers: later(() => import("./servers.js").then((module) => module.ServersPopover)),
+  policy: later(() => import("./policy.js").then((module) => module.PolicyPopover)),
+};
 
 /** @param {{place: Place}} props */
 export function PlusButton({ place }) {

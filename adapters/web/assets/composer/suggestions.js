@@ -1,14 +1,17 @@
 // What is offered while one types `/` or `@`: computed from the text at the caret.
 
-import { computed, html, signal, useLayoutEffect, useRef } from "../ui.js";
-import { Options, useListbox } from "../shared/combobox.js";
+import { computed, html, signal } from "../ui.js";
+import { later } from "../shared/later.js";
 import { lookupAt, replaced } from "./words.js";
-import { slashItems } from "./slash.js";
-import { mentionItems } from "./mentions.js";
 
 /** @typedef {import("./desk.js").Desk} Desk */
 /** @typedef {import("../shared/combobox.js").Item & {pick: (desk: Desk) => string}} Choice `pick` does it and returns the text to put in its place */
 /** @typedef {{title: string, items: Choice[]}} Choices */
+
+const OpenList = later(() => import("./suggestion_list.js").then((module) => module.OpenList));
+
+/** What there is to offer; loaded when somebody looks for it first. @type {import("../vendor/preact.js").Signal<typeof import("./suggestion_list.js").itemsOf | null>} */
+const offered = signal(null);
 
 export class Suggestions {
   /** @param {Desk} desk @param {import("./composer.js").Place} place */
@@ -35,6 +38,7 @@ export class Suggestions {
     const found = idle ? null : lookupAt(field.value, field.selectionStart);
     if (!found) this.dismissed.value = -1;
     this.lookup.value = found && found.from !== this.dismissed.peek() ? found : null;
+    if (found && !offered.peek()) void import("./suggestion_list.js").then((module) => (offered.value = module.itemsOf));
   }
 
   /** Close the list until another sign is typed; false if it is not open. */
@@ -65,8 +69,7 @@ export class Suggestions {
   #groups() {
     const lookup = this.lookup.value;
     if (!lookup) return [];
-    const groups = lookup.sign === "/" ? slashItems(this.place, lookup) : mentionItems(this.place, lookup);
-    return groups.filter((group) => group.items.length);
+    return offered.value ? offered.value(this.place, lookup).filter((group) => group.items.length) : [];
   }
 }
 
@@ -74,22 +77,4 @@ export class Suggestions {
 export function SuggestionList({ suggestions }) {
   if (!suggestions.open.value) return null;
   return html`<${OpenList} suggestions=${suggestions} />`;
-}
-
-/** @param {{suggestions: Suggestions}} props */
-function OpenList({ suggestions }) {
-  const lookup = suggestions.lookup.value;
-  const list = useListbox(suggestions.count.value, (index) => suggestions.choose(index), lookup?.word);
-  const keys = useRef(list.onKey);
-  keys.current = list.onKey;
-  useLayoutEffect(() => {
-    suggestions.onKey = (event) => keys.current(event, ["Enter", "Tab"]);
-    suggestions.listId = list.id;
-    return () => void (suggestions.onKey = null);
-  }, [suggestions]);
-  useLayoutEffect(() => void (suggestions.activeId.value = list.optionId(list.active)));
-  const label = lookup?.sign === "/" ? "Commands" : "References";
-  return html`<div class="suggest">
-    <${Options} label=${label} groups=${suggestions.groups.value} list=${list} pick=${(/** @type {number} */ index) => suggestions.choose(index)} />
-  </div>`;
 }

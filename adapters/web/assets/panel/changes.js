@@ -76,7 +76,7 @@ function FileView({ file, conversation }) {
   };
   return html`<div class="fh"><span class="path" title=${file.path}>${file.name.slice(0, at)}<b>${file.name.slice(at)}</b></span>
       <button type="button" class="link quiet" aria-pressed=${split.value} title="One column or two" onClick=${flip}>${split.value ? "split" : "unified"}</button></div>
-    ${diffs.map(({ change, hunks }, index) => html`<${OneChange} key=${`${change.call} ${index}`} file=${file} change=${change} hunks=${hunks} split=${split.value}
+    ${[...diffs.entries()].reverse().map(([index, { change, hunks }]) => html`<${OneChange} key=${`${change.call} ${index}`} file=${file} change=${change} hunks=${hunks} split=${split.value}
       title=${diffs.length > 1 || change.kind === "write" ? titleOf(change, index, diffs.length) : ""} conversation=${conversation} />`)}`;
 }
 

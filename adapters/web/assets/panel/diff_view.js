@@ -101,7 +101,7 @@ function splitParts(hunks, view) {
 
 /** @param {Row | null} row @param {"old" | "new"} side @param {Map<Row, number>} at @param {View} view */
 function splitCell(row, side, at, view) {
-  if (!row) return html`<span class="o none"></span><span class="t none"></span>`;
+  if (!row) return html`<span class="o void"></span><span class="t void"></span>`;
   const index = at.get(row) ?? 0;
   const kind = LETTER[row.kind];
   return html`<span class=${`o ${kind}`} ...${pointing(index, view)}>${row[side] ?? ""}</span>
