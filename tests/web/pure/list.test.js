@@ -29,7 +29,7 @@ const shown = (roots, given) => rowsOf(roots, look(given)).map((row) => (row.kin
 test("a light is the strongest thing that a chat does", () => {
   assert.equal(lightOf(chat({ approvals: [approval("execute", {})], status: "requires_action" })), "ask");
   assert.equal(lightOf(chat({ status: "requires_action" })), "ask");
-  assert.equal(lightOf(chat({ status: "waiting", needs: "question" })), "ask");
+  assert.equal(lightOf(chat({ status: "waiting", attention: "question" })), "ask");
   assert.equal(lightOf(chat({ status: "error", has_unread: true })), "bad");
   assert.equal(lightOf(chat({ status: "interrupting" })), "go");
   assert.equal(lightOf(chat({ has_unread: true })), "new");
@@ -47,7 +47,8 @@ test("the second line is the first of: what it asks, its error, what it does, wh
   assert.equal(words({ approvals: [approval("execute", { command: "git  push\n" })], status: "requires_action" }), "asks: run git push?");
   assert.equal(words({ approvals: [approval("web_search", {}), approval("execute", {})] }), "asks: use web search? and 1 more");
   assert.equal(words({ children: [chat({ title: "Reader", approvals: [approval("write_file", { path: "a.py" })] })] }), "Reader asks: write a.py?");
-  assert.equal(words({ needs: "question", question: "Which branch?" }), "asks: Which branch?");
+  assert.equal(words({ attention: "question" }), "asks a question");
+  assert.equal(words({ attention: "plan" }), "asks: carry out its plan?");
   assert.equal(words({ status: "requires_action" }), "waits for the result of a call");
   assert.equal(words({ status: "error", last_error: { kind: "auth", message: "x", status_code: 401 } }), "The key was refused (401)");
   assert.equal(words({ status: "error", last_error: { kind: "new_kind", message: "It broke. Really." } }), "It broke");

@@ -12,7 +12,11 @@ import { focusRow, neighbourOf } from "./moving.js";
 
 const UNDO_SECONDS = 8;
 
-/** Say what was not done if an act is refused. @param {Promise<unknown>} act @param {string} failed "It was not renamed" */
+/**
+ * Say what was not done if an act is refused.
+ * @param {Promise<unknown>} act
+ * @param {string} failed "It was not renamed"
+ */
 export async function report(act, failed) {
   try {
     await act;
@@ -35,14 +39,13 @@ export const mayChange = (chat) => isMine(chat) || isAdmin.value;
 /** @param {Chat} chat */
 export const isMine = (chat) => chat.owner_id === me.value?.id;
 
-
-
 /** Say why a chat cannot be archived now, or "". @param {Chat} chat */
 export function whyNotArchived(chat) {
   if (chat.parent_chat_id) return "An agent is archived with its root";
   const family = [chat, ...(chat.children ?? [])];
   if (family.some(works)) return "It works: stop it first";
-  if (family.some((one) => asks(one) && one.status === "requires_action")) return "It waits for you: answer or stop it first";
+  if (family.some((one) => asks(one) && one.status === "requires_action"))
+    return "It waits for you: answer or stop it first";
   return "";
 }
 
@@ -55,19 +58,30 @@ export async function archive(wanted) {
   leave(ids);
   chooseNone();
   if (!(await report(chats.archive(ids), "Not archived"))) return undefined;
-  const left = wanted.length - able.length;
   toast({
-    text: `${able.length === 1 ? `“${able[0].title}” is archived` : `${able.length} chats are archived`}${left ? `; ${left} at work ${left === 1 ? "is" : "are"} not` : ""}`,
+    text: archivedWords(able, wanted.length - able.length),
     seconds: UNDO_SECONDS,
     act: { label: "Undo", run: () => void unarchive(able, false) },
   });
   return undefined;
 }
 
+/** @param {Chat[]} archived @param {number} left chats that are at work, and stay */
+function archivedWords(archived, left) {
+  const done = archived.length === 1 ? `“${archived[0].title}” is archived` : `${archived.length} chats are archived`;
+  return left ? `${done}; ${left === 1 ? "1 at work is" : `${left} at work are`} not` : done;
+}
+
 /** Take chats back out of the archive. @param {Chat[]} wanted @param {boolean} [told] */
 export async function unarchive(wanted, told = true) {
   const done = await report(chats.unarchive(wanted.map((chat) => chat.id)), "Still archived");
-  if (done && told) toast({ text: wanted.length === 1 ? `“${wanted[0].title}” is back in the list` : `${wanted.length} chats are back in the list` });
+  if (done && told)
+    toast({
+      text:
+        wanted.length === 1
+          ? `“${wanted[0].title}” is back in the list`
+          : `${wanted.length} chats are back in the list`,
+    });
 }
 
 /** Give the focus to the neighbour of a row that leaves the list. @param {string[]} ids */
@@ -87,25 +101,29 @@ function leave(ids) {
 }
 
 /** @param {Chat} chat */
-export const pin = (chat) => report(chat.pin_order > 0 ? chats.unpin(chat.id) : chats.pin(chat.id), chat.pin_order > 0 ? "Still pinned" : "Not pinned");
-
-/** @param {Chat[]} wanted @param {boolean} read */
-export async function mark(wanted, read) {
-  const ids = wanted.map((chat) => chat.id);
-  await report(read ? chats.markRead(ids) : chats.markUnread(ids), read ? "Still unread" : "Still read");
-  chooseNone();
-}
+export const pin = (chat) =>
+  report(
+    chat.pin_order > 0 ? chats.unpin(chat.id) : chats.pin(chat.id),
+    chat.pin_order > 0 ? "Still pinned" : "Not pinned",
+  );
 
 /** @param {Chat} chat */
 export async function copyLink(chat) {
-  const done = await report(navigator.clipboard.writeText(new URL(`/c/${chat.id}`, location.href).href), "Not copied");
+  const done = await report(
+    navigator.clipboard.writeText(new URL(`/c/${chat.id}`, location.href).href),
+    "Not copied",
+  );
   if (done) toast({ text: "The link is copied" });
 }
 
 /** @param {Chat} chat */
 export const openTab = (chat) => void window.open(`/c/${chat.id}`, "_blank", "noopener");
 
-/** Move a pinned chat to a place among the pinned ones. @param {string} id @param {number} place counted from 1 */
+/**
+ * Move a pinned chat to a place among the pinned ones.
+ * @param {string} id
+ * @param {number} place counted from 1
+ */
 export function moveTo(id, place) {
   const now = roots.peek().find((root) => root.id === id)?.pin_order;
   return now === place ? Promise.resolve(true) : report(chats.move(id, place), "It was not moved");
@@ -117,7 +135,11 @@ export function shift(chat, by) {
   return moveTo(chat.id, Math.min(last, Math.max(1, chat.pin_order + by)));
 }
 
-/** Return the chats that an act is for: those named, those chosen, or the one that is meant. @param {{chat?: string, chats?: string[]}} [args] @returns {Chat[]} */
+/**
+ * Return the chats that an act is for: those named, those chosen, or the one that is meant.
+ * @param {{chat?: string, chats?: string[]}} [args]
+ * @returns {Chat[]}
+ */
 export function targets(args = {}) {
   const ids = args.chats ?? (args.chat ? [args.chat] : chosen.peek().size ? [...chosen.peek()] : [meant()]);
   return ids.flatMap((id) => (id && chats.find(id)) || []);

@@ -20,5 +20,9 @@ export function openBeside(at, { label, className = "", view }) {
     place.remove();
   };
   closeLast = close;
-  render(html`<${Popover} anchor=${at} label=${label} className=${className} onClose=${close}>${view(close)}</${Popover}>`, place);
+  render(
+    html`<${Popover} anchor=${at} label=${label} className=${className}
+      onClose=${close}>${view(close)}</${Popover}>`,
+    place,
+  );
 }

@@ -12,7 +12,11 @@ import { Cue } from "./row.js";
 /** @typedef {import("../state/filters.js").Filters} Filters */
 
 const SOURCES = /** @type {const} */ ({ "": "All", mine: "Mine", shared: "Shared with me" });
-const GROUPS = /** @type {const} */ ({ time: "Group by time", status: "Group by status", label: "Group by label" });
+const GROUPS = /** @type {const} */ ({
+  time: "Group by time",
+  status: "Group by status",
+  label: "Group by label",
+});
 
 /** Put other filters into the address. @param {Partial<Filters>} change */
 export function filter(change) {
@@ -26,17 +30,26 @@ export function Chips() {
   const { unread } = known.value;
   const needs = chats.needs.value;
   return html`<div class="chips" role="toolbar" aria-label="Filters">
-    <button class=${`chip ${now.source ? "on" : ""}`} aria-haspopup="menu" onClick=${openSources}>${SOURCES[now.source]}${icon("down")}</button>
-    <button class=${`chip ${now.needs ? "on" : ""}`} aria-pressed=${now.needs} onClick=${() => filter({ needs: !now.needs })}><${Cue} light="ask" />Ask me${needs ? ` ${needs}` : ""}</button>
-    <button class=${`chip ${now.unread ? "on" : ""}`} aria-pressed=${now.unread} onClick=${() => filter({ unread: !now.unread })}>Unread${unread ? ` ${unread}` : ""}</button>
-    ${now.labels.map((label) => html`<${Removable} key=${label} name=${label.replace(":", ": ")} onRemove=${() => filter({ labels: now.labels.filter((one) => one !== label) })} />`)}
-    ${now.archived ? html`<${Removable} name="Archived" onRemove=${() => filter({ archived: false })} />` : null}
-    <button class="chip" aria-haspopup="menu" onClick=${openMore}>${known.value.labels.length ? "label…" : "more…"}</button>
+    <button class=${`chip ${now.source ? "on" : ""}`} aria-haspopup="menu"
+      onClick=${openSources}>${SOURCES[now.source]}${icon("down")}</button>
+    <button class=${`chip ${now.needs ? "on" : ""}`} aria-pressed=${now.needs}
+      onClick=${() => filter({ needs: !now.needs })}><${Cue}
+        light="ask" />Ask me${needs ? ` ${needs}` : ""}</button>
+    <button class=${`chip ${now.unread ? "on" : ""}`} aria-pressed=${now.unread}
+      onClick=${() => filter({ unread: !now.unread })}>Unread${unread ? ` ${unread}` : ""}</button>
+    ${now.labels.map((label) => html`<${Removable} key=${label} name=${label.replace(":", ": ")}
+      onRemove=${() => filter({ labels: now.labels.filter((one) => one !== label) })} />`)}
+    ${now.archived ? html`<${Removable} name="Archived"
+      onRemove=${() => filter({ archived: false })} />` : null}
+    <button class="chip" aria-haspopup="menu"
+      onClick=${openMore}>${known.value.labels.length ? "label…" : "more…"}</button>
   </div>`;
 }
 
 /** A filter that a click takes away. @param {{name: string, onRemove: () => void}} props */
-export const Removable = ({ name, onRemove }) => html`<button class="chip on" aria-label=${`${name}: remove this filter`} onClick=${onRemove}>${name}${icon("x")}</button>`;
+export const Removable = ({ name, onRemove }) =>
+  html`<button class="chip on" aria-label=${`${name}: remove this filter`}
+    onClick=${onRemove}>${name}${icon("x")}</button>`;
 
 /** @param {any} event */
 function openSources(event) {
@@ -44,7 +57,10 @@ function openSources(event) {
     at: event.currentTarget,
     label: "Whose chats",
     items: /** @type {(keyof typeof SOURCES)[]} */ (["", "mine", "shared"]).map((source) => ({
-      label: SOURCES[source], checked: filters.peek().source === source, run: () => filter({ source }) })),
+      label: SOURCES[source],
+      checked: filters.peek().source === source,
+      run: () => filter({ source }),
+    })),
   });
 }
 
@@ -52,16 +68,15 @@ function openSources(event) {
 function openMore(event) {
   const now = filters.peek();
   const labels = known.peek().labels.filter((label) => !now.labels.includes(label)).slice(0, 12);
-  openMenu({
-    at: event.currentTarget,
-    label: "More filters",
-    items: [
-      ...labels.map((label) => ({ label: label.replace(":", ": "), run: () => filter({ labels: [...now.labels, label] }) })),
-      ...(labels.length ? ["-"] : []),
-      { label: "Archived", checked: now.archived, run: () => filter({ archived: !now.archived }) },
-      "-",
-      ...Object.entries(GROUPS).map(([group, label]) => ({ label, checked: now.group === group, run: () => filter({ group: /** @type {any} */ (group) }) })),
-      ...(addressOf(now) ? ["-", { label: "Clear all filters", run: () => filter({ ...NO_FILTERS }) }] : []),
-    ],
-  });
+  /** @type {(import("../shared/menu.js").Item | "-")[]} */
+  const items = labels.map((label) => ({
+    label: label.replace(":", ": "),
+    run: () => filter({ labels: [...now.labels, label] }),
+  }));
+  if (labels.length) items.push("-");
+  items.push({ label: "Archived", checked: now.archived, run: () => filter({ archived: !now.archived }) }, "-");
+  for (const [group, label] of Object.entries(GROUPS))
+    items.push({ label, checked: now.group === group, run: () => filter({ group: /** @type {any} */ (group) }) });
+  if (addressOf(now)) items.push("-", { label: "Clear all filters", run: () => filter({ ...NO_FILTERS }) });
+  openMenu({ at: event.currentTarget, label: "More filters", items });
 }

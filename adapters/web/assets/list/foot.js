@@ -14,8 +14,10 @@ export function Foot() {
   if (!user) return null;
   const name = user.name || user.username;
   return html`<div class="foot">
-    <button class="whoami" aria-haspopup="menu" onClick=${(/** @type {any} */ event) => openMenu({ at: event.currentTarget, label: name, items: items() })}>
-      <span class="av" aria-hidden="true">${initials(name)}</span><span class="person">${name}</span>${icon("down")}
+    <button class="whoami" aria-haspopup="menu"
+      onClick=${(/** @type {any} */ event) => openMenu({ at: event.currentTarget, label: name, items: items() })}>
+      <span class="av" aria-hidden="true">${initials(name)}</span><span
+        class="person">${name}</span>${icon("down")}
     </button>
   </div>`;
 }

@@ -24,9 +24,11 @@ const COST_PAUSE = 400; // milliseconds after a change of state, so that the bil
 export function ChatHeader({ conversation }) {
   const chat = openChat(conversation);
   return html`<header class="top">
-    <button class="ic only-s" aria-label="Back to the list" onClick=${() => run("region.back")}>${icon("back")}</button>
+    <button class="ic only-s" aria-label="Back to the list"
+      onClick=${() => run("region.back")}>${icon("back")}</button>
     ${chat ? html`<${Title} chat=${chat} />` : html`<h1></h1><span class="sp"></span>`}
-    <button class="ic panel-button" aria-label="Side panel" aria-pressed=${panelOpen.value} onClick=${() => run("region.panel")}>${icon("side")}</button>
+    <button class="ic panel-button" aria-label="Side panel" aria-pressed=${panelOpen.value}
+      onClick=${() => run("region.panel")}>${icon("side")}</button>
   </header>`;
 }
 
@@ -37,10 +39,12 @@ function Title({ chat }) {
   return html`${chat.parent_chat_id ? html`<${Parent} chat=${chat} />` : null}
     <i class=${`cue ${light} only-s`} role="img" aria-label=${LIGHT_NAMES[light]}></i>
     <h1 title=${chat.title}>${chat.title}</h1>
-    <button class="ic sm chat-menu" aria-label="Menu of the chat" aria-haspopup="menu" onClick=${(/** @type {any} */ event) => openChatMenu(chat.id, event.currentTarget)}>${icon("dots")}</button>
+    <button class="ic sm chat-menu" aria-label="Menu of the chat" aria-haspopup="menu"
+      onClick=${(/** @type {any} */ event) => openChatMenu(chat.id, event.currentTarget)}>${icon("dots")}</button>
     <span class="st only-l"><${Cue} light=${light} />${words}</span>
     <span class="sp only-l"></span>
-    ${isMine(chat) || !me.value ? null : html`<span class="pill only-read" title=${`${ownerName(chat)} owns this chat; you can read it`}>${icon("eye")}${ownerName(chat)}’s, read only</span>`}
+    ${isMine(chat) || !me.value ? null : html`<span class="pill only-read"
+      title=${`${ownerName(chat)} owns this chat; you can read it`}>${icon("eye")}${ownerName(chat)}’s, read only</span>`}
     ${chat.archived ? html`<span class="pill only-l">${icon("archive")}archived</span>` : null}
     <${Cost} chat=${chat} />
     ${chat.parent_chat_id || !mayChange(chat) ? null : html`<${ShareButton} chat=${chat} />`}`;
@@ -48,23 +52,34 @@ function Title({ chat }) {
 
 /** The way up from an agent to its root. @param {{chat: Chat}} props */
 function Parent({ chat }) {
-  return html`<button class="btn quiet up" title="Up to the chat that began this one (u)" aria-label="Up to the chat that began this one" onClick=${() => run("chat.parent", { chat: chat.id })}>${icon("up")}</button>`;
+  return html`<button class="btn quiet up" title="Up to the chat that began this one (u)"
+    aria-label="Up to the chat that began this one"
+      onClick=${() => run("chat.parent", { chat: chat.id })}>${icon("up")}</button>`;
 }
 
 /** @param {{chat: Chat}} props */
 function ShareButton({ chat }) {
-  return html`<button class=${`ic only-l share ${chat.shared ? "on" : ""}`} aria-haspopup="dialog" aria-label=${chat.shared ? "Share: others may read it" : "Share"}
+  return html`<button class=${`ic only-l share ${chat.shared ? "on" : ""}`} aria-haspopup="dialog"
+    aria-label=${chat.shared ? "Share: others may read it" : "Share"}
     onClick=${(/** @type {any} */ event) => share(chat, event.currentTarget)}>${icon("share")}</button>`;
 }
 
-/** What the family has cost so far; nothing is shown before anything was asked of a model. @param {{chat: Chat}} props */
+/**
+ * What the family has cost so far; nothing is shown before anything was asked of a model.
+ * @param {{chat: Chat}} props
+ */
 function Cost({ chat }) {
   const cost = useCost(chat);
   if (!cost || !cost.request_count) return null;
   const text = money(cost.total_cost_micros, cost.unpriced_request_count);
   const others = cost.total_cost_micros - cost.own_cost_micros;
-  const unpriced = cost.unpriced_request_count ? `; ${cost.unpriced_request_count} of ${cost.request_count} requests have no known price` : "";
-  const title = others > 0 ? `This chat ${money(cost.own_cost_micros)}, its family besides ${money(others)}${unpriced}` : `${cost.request_count} requests${unpriced}`;
+  const unpriced = cost.unpriced_request_count
+    ? `; ${cost.unpriced_request_count} of ${cost.request_count} requests have no known price`
+    : "";
+  const title =
+    others > 0
+      ? `This chat ${money(cost.own_cost_micros)}, its family besides ${money(others)}${unpriced}`
+      : `${cost.request_count} requests${unpriced}`;
   return html`<span class="pill num only-l" title=${title}>${text}</span>`;
 }
 
@@ -74,7 +89,11 @@ function useCost(chat) {
   useEffect(() => setCost(null), [chat.id]);
   useEffect(() => {
     let wanted = true;
-    const read = () => api.get(`/api/experimental/chats/${chat.id}/cost`).then((found) => wanted && setCost(found), () => {});
+    const read = () =>
+      api.get(`/api/experimental/chats/${chat.id}/cost`).then(
+        (found) => wanted && setCost(found),
+        () => {},
+      );
     const timer = setTimeout(read, COST_PAUSE);
     return () => {
       wanted = false;

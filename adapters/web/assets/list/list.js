@@ -28,9 +28,12 @@ export function List() {
     <header>
       <a class="brand" href="/"><i></i>promptcorner</a>
       <a class="ic" href="/settings" aria-label="Settings">${icon("gear")}</a>
-      <a class="ic" href=${`/new${addressOf(filters.value)}`} aria-label="New chat" title=${`New chat (${keysOf("chat.new")})`}>${icon("pen")}</a>
+      <a class="ic" href=${`/new${addressOf(filters.value)}`} aria-label="New chat"
+        title=${`New chat (${keysOf("chat.new")})`}>${icon("pen")}</a>
     </header>
-    <button class="find" aria-haspopup="dialog" onClick=${() => run("palette.open")}>${icon("search")}<span>Search or do…</span><kbd class="only-l">${keysOf("palette.open")}</kbd></button>
+    <button class="find" aria-haspopup="dialog"
+      onClick=${() => run("palette.open")}>${icon("search")}<span>Search or do…</span><kbd
+        class="only-l">${keysOf("palette.open")}</kbd></button>
     <${Chips} />
     <${Body} />
     ${chosen.value.size ? html`<${Chosen} />` : null}
@@ -49,7 +52,9 @@ function Body() {
 }
 
 /** @param {{why: string}} props */
-const Unread = ({ why }) => html`<div class="list nothing"><p role="alert">The chats could not be read: ${why}.</p><button class="btn" onClick=${() => chats.again()}>${icon("retry")}Try again</button></div>`;
+const Unread = ({ why }) =>
+  html`<div class="list nothing"><p role="alert">The chats could not be read: ${why}.</p><button class="btn"
+    onClick=${() => chats.again()}>${icon("retry")}Try again</button></div>`;
 
 /** Grey rows in the place of those that come. */
 function Skeleton() {
@@ -58,14 +63,23 @@ function Skeleton() {
     const timer = setTimeout(show, SKELETON_AFTER, true);
     return () => clearTimeout(timer);
   }, []);
-  return html`<div class="list" aria-busy="true">${shown ? Array.from({ length: 8 }, (_, key) => html`<div key=${key} class="row bones"><i></i><b></b><small></small></div>`) : null}</div>`;
+  return html`<div class="list" aria-busy="true">${shown ? Array.from({ length: 8 }, (_, key) => html`<div
+    key=${key} class="row bones"><i></i><b></b><small></small></div>`) : null}</div>`;
 }
 
 function Empty() {
   const now = filters.value;
-  if (!addressOf({ ...now, group: "time" })) return html`<div class="list nothing"><p>No chats yet.</p><a class="btn main" href="/new">${icon("pen")}Begin one</a></div>`;
-  const words = now.archived && !now.labels.length && !now.unread ? "Nothing is archived." : now.needs ? "Nothing needs you." : "No chat is like that.";
-  return html`<div class="list nothing"><p>${words}</p><button class="btn" onClick=${() => filter({ ...NO_FILTERS })}>Show all chats</button></div>`;
+  if (!addressOf({ ...now, group: "time" }))
+    return html`<div class="list nothing"><p>No chats yet.</p><a class="btn main"
+      href="/new">${icon("pen")}Begin one</a></div>`;
+  const words =
+    now.archived && !now.labels.length && !now.unread
+      ? "Nothing is archived."
+      : now.needs
+        ? "Nothing needs you."
+        : "No chat is like that.";
+  return html`<div class="list nothing"><p>${words}</p><button class="btn"
+    onClick=${() => filter({ ...NO_FILTERS })}>Show all chats</button></div>`;
 }
 
 /** What can be done with the chats that are chosen. */
@@ -74,7 +88,9 @@ function Chosen() {
   if (!together.length) return null;
   return html`<div class="chosen-bar" role="toolbar" aria-label=${`${together.length} chosen`}>
     <b class="num">${together.length} chosen</b><span class="sp"></span>
-    ${itemsOfMany(together).map((item) => (item === "-" || !item.icon ? null : html`<button key=${item.label} class="ic sm" aria-label=${item.label} title=${item.label} onClick=${item.run}>${icon(item.icon)}</button>`))}
+    ${itemsOfMany(together).map((item) => (item === "-" || !item.icon ? null : html`<button key=${item.label}
+      class="ic sm" aria-label=${item.label} title=${item.label}
+        onClick=${item.run}>${icon(item.icon)}</button>`))}
     <button class="ic sm" aria-label="Choose none" onClick=${chooseNone}>${icon("x")}</button>
   </div>`;
 }

@@ -6,7 +6,17 @@ import { go } from "../routes.js";
 import { openMenu } from "../shared/menu.js";
 import { addressOf } from "../state/filters.js";
 import { unfoldsItself } from "../state/rows.js";
-import { archive, copyLink, isMine, mark, mayChange, openTab, pin, shift, unarchive, whyNotArchived } from "./acts.js";
+import {
+  archive,
+  copyLink,
+  isMine,
+  mayChange,
+  openTab,
+  pin,
+  shift,
+  unarchive,
+  whyNotArchived,
+} from "./acts.js";
 import { editLabels } from "./labels.js";
 import { choose, chosen, filters, unfold, unfolded } from "./look.js";
 import { rename } from "./rename.js";
@@ -15,13 +25,21 @@ import { share } from "./share.js";
 /** @typedef {import("../wire/types.js").Chat} Chat */
 /** @typedef {import("../shared/menu.js").Item | "-"} Item */
 
-/** Open the menu of a chat, or of all that are chosen if it is one of them. @param {string} id @param {Element | {x: number, y: number}} at */
+/**
+ * Open the menu of a chat, or of all that are chosen if it is one of them.
+ * @param {string} id
+ * @param {Element | {x: number, y: number}} at
+ */
 export function openChatMenu(id, at) {
   const chat = chats.find(id);
   if (!chat) return;
   const together = chosen.peek().has(id) ? [...chosen.peek()].flatMap((one) => chats.find(one) ?? []) : [];
   const many = together.length > 1;
-  openMenu({ at, label: many ? `${together.length} chats` : chat.title, items: many ? itemsOfMany(together) : itemsOf(chat, at) });
+  openMenu({
+    at,
+    label: many ? `${together.length} chats` : chat.title,
+    items: many ? itemsOfMany(together) : itemsOf(chat, at),
+  });
 }
 
 /** @param {Chat} chat @param {Element | {x: number, y: number}} at @returns {Item[]} */
@@ -32,8 +50,26 @@ function itemsOf(chat, at) {
     ...(mayChange(chat) ? changes(chat, child, at) : []),
     { label: "Copy link", icon: "link", run: () => void copyLink(chat) },
     { label: "Open in a new tab", icon: "out", run: () => openTab(chat) },
-    ...(child ? [{ label: "Up to its root", icon: "up", key: keysOf("chat.parent"), run: () => void go(`/c/${chat.parent_chat_id}${addressOf(filters.peek())}`) }] : agents(chat)),
-    ...(child ? [] : [{ label: chosen.peek().has(chat.id) ? "Choose no longer" : "Choose", icon: "check", key: keysOf("row.choose"), run: () => choose(chat.id) }]),
+    ...(child
+      ? [
+          {
+            label: "Up to its root",
+            icon: "up",
+            key: keysOf("chat.parent"),
+            run: () => void go(`/c/${chat.parent_chat_id}${addressOf(filters.peek())}`),
+          },
+        ]
+      : agents(chat)),
+    ...(child
+      ? []
+      : [
+          {
+            label: chosen.peek().has(chat.id) ? "Choose no longer" : "Choose",
+            icon: "check",
+            key: keysOf("row.choose"),
+            run: () => choose(chat.id),
+          },
+        ]),
     ...(child || !mayChange(chat) ? [] : archiving(chat)),
   ];
 }
@@ -44,18 +80,21 @@ function places(chat) {
   const pinned = chat.pin_order > 0;
   return [
     { label: pinned ? "Unpin" : "Pin", icon: "pin", run: () => void pin(chat) },
-    ...(pinned ? [{ label: "Move up", icon: "up", key: "⌥↑", run: () => void shift(chat, -1) }, { label: "Move down", icon: "arrow-down", key: "⌥↓", run: () => void shift(chat, 1) }] : []),
+    ...(pinned
+      ? [
+          { label: "Move up", icon: "up", key: "⌥↑", run: () => void shift(chat, -1) },
+          { label: "Move down", icon: "arrow-down", key: "⌥↓", run: () => void shift(chat, 1) },
+        ]
+      : []),
   ];
 }
 
 /** @param {Chat} chat @param {boolean} child @param {Element | {x: number, y: number}} at @returns {Item[]} */
 function changes(chat, child, at) {
-  const unread = chat.has_unread;
   return [
     { label: "Rename…", icon: "pen", key: keysOf("chat.rename"), run: () => void rename(chat) },
     { label: "Labels…", icon: "tag", key: keysOf("chat.label"), run: () => void editLabels([chat]) },
     ...(child ? [] : [{ label: "Share…", icon: "share", run: () => share(chat, at) }]),
-    ...(isMine(chat) && !child ? [{ label: unread ? "Mark as read" : "Mark as unread", icon: "eye", run: () => void mark([chat], unread) }] : []),
     "-",
   ];
 }
@@ -64,21 +103,31 @@ function changes(chat, child, at) {
 function agents(chat) {
   if (!chat.children?.length) return [];
   const open = unfolded.peek()[chat.id] ?? unfoldsItself(chat, null);
-  return [{ label: open ? "Fold its agents" : "Show its agents", icon: "tree", run: () => unfold(chat.id, !open) }];
+  return [
+    { label: open ? "Fold its agents" : "Show its agents", icon: "tree", run: () => unfold(chat.id, !open) },
+  ];
 }
 
 /** @param {Chat} chat @returns {Item[]} */
 function archiving(chat) {
-  if (chat.archived) return ["-", { label: "Take out of the archive", icon: "archive", run: () => void unarchive([chat]) }];
-  return ["-", { label: "Archive", icon: "archive", key: keysOf("chat.archive"), disabled: whyNotArchived(chat), run: () => void archive([chat]) }];
+  if (chat.archived)
+    return ["-", { label: "Take out of the archive", icon: "archive", run: () => void unarchive([chat]) }];
+  return [
+    "-",
+    {
+      label: "Archive",
+      icon: "archive",
+      key: keysOf("chat.archive"),
+      disabled: whyNotArchived(chat),
+      run: () => void archive([chat]),
+    },
+  ];
 }
 
 /** @param {Chat[]} together @returns {Item[]} */
 export function itemsOfMany(together) {
   return [
     { label: "Labels…", icon: "tag", key: keysOf("chat.label"), run: () => void editLabels(together) },
-    { label: "Mark as read", icon: "eye", run: () => void mark(together, true) },
-    { label: "Mark as unread", run: () => void mark(together, false) },
     together[0].archived
       ? { label: "Take out of the archive", icon: "archive", run: () => void unarchive(together) }
       : { label: "Archive", icon: "archive", key: keysOf("chat.archive"), run: () => void archive(together) },

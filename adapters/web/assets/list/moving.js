@@ -17,7 +17,11 @@ export function focusRow(key) {
   moved.value = { key, focus: true };
 }
 
-/** Move the focus by so many rows; with `choosing` both rows are chosen. @param {number} by @param {boolean} [choosing] */
+/**
+ * Move the focus by so many rows; with `choosing` both rows are chosen.
+ * @param {number} by
+ * @param {boolean} [choosing]
+ */
 export function moveFocus(by, choosing = false) {
   const all = stops();
   const here = all.findIndex((row) => row.key === (focused.peek() ?? route.peek().chat));
@@ -48,10 +52,16 @@ export function openNeedy() {
   return true;
 }
 
-/** Return the root behind one that leaves the list, or before it. @param {string} id @param {readonly string[]} leaving */
+/**
+ * Return the root behind one that leaves the list, or before it.
+ * @param {string} id
+ * @param {readonly string[]} leaving
+ */
 export function neighbourOf(id, leaving) {
   const roots = rows.peek().filter((row) => row.kind === "root");
-  const here = roots.findIndex((row) => row.key === id || (row.chat.children ?? []).some((child) => child.id === id));
+  const here = roots.findIndex(
+    (row) => row.key === id || (row.chat.children ?? []).some((child) => child.id === id),
+  );
   const stays = (/** @type {{key: string}} */ row) => !leaving.includes(row.key);
   return (roots.slice(here + 1).find(stays) ?? roots.slice(0, Math.max(0, here)).reverse().find(stays))?.key;
 }
@@ -78,7 +88,10 @@ export function onRowKey(event) {
   event.stopPropagation();
 }
 
-/** Unfold or fold the agents of the focused root; from an agent, folding goes to its root. @param {boolean} open */
+/**
+ * Unfold or fold the agents of the focused root; from an agent, folding goes to its root.
+ * @param {boolean} open
+ */
 function foldFocused(open) {
   const row = rows.peek().find((one) => one.key === focused.peek());
   if (row?.kind === "root" && row.unfolded !== null) unfold(row.key, open);

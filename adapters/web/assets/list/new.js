@@ -14,34 +14,39 @@ export function NewChat() {
   const usable = models.filter((model) => !model.why);
   const rehearsed = usable.length > 0 && usable.every((model) => model.source === "rehearsal");
   return html`<header class="top">
-      <button class="ic only-s" aria-label="Back to the list" onClick=${() => run("region.back")}>${icon("back")}</button>
+      <button class="ic only-s" aria-label="Back to the list"
+        onClick=${() => run("region.back")}>${icon("back")}</button>
       <h1>New chat</h1><span class="sp"></span>
     </header>
     <div class="welcome">
-      ${state === "ready" && !usable.length ? html`<${NoModel} />` : html`<h2>What is to be done?</h2>`}
+      ${state === "ready" && !usable.length ? html`<${NoModel} />` : html`<h2>What should be done?</h2>`}
       ${rehearsed ? html`<${Rehearsed} />` : null}
     </div>
-    ${state === "ready" && !usable.length ? null : html`<${Composer} conversation=${null} query=${route.value.query} />`}`;
+    ${state === "ready" && !usable.length ? null : html`<${Composer} conversation=${null}
+      query=${route.value.query} />`}`;
 }
 
 /** The page of a deployment that nobody has set up yet. */
 function NoModel() {
   if (!isAdmin.value)
     return html`<h2>There is no model yet</h2>
-      <p>Somebody who looks after this deployment has to set up a provider of models. <${WhomToAsk} /></p>`;
+      <p>An administrator has to set up a model provider first. <${WhomToAsk} /></p>`;
   return html`<h2>There is no model yet</h2>
     <p>Chats are answered by a model of a provider: give it a key, then name a model.</p>
     <ol class="steps">
-      <li><a class="btn main" href="/admin/providers">${icon("key")}Set up a provider</a><span class="dim">Anthropic, OpenAI, Google and others, or one of your own</span></li>
-      <li><a class="btn" href="/admin/models">${icon("plus")}Name a model</a><span class="dim">and which one is the default</span></li>
+      <li><a class="btn main" href="/admin/providers">${icon("key")}Set up a provider</a><span
+        class="dim">Anthropic, OpenAI, Google and others, or one of your own</span></li>
+      <li><a class="btn" href="/admin/models">${icon("plus")}Name a model</a><span
+        class="dim">and which one is the default</span></li>
     </ol>`;
 }
 
 /** Says that answers are made up. */
 function Rehearsed() {
   return html`<div class="first-start" role="note">${icon("warn")}
-    <p><b>This is a rehearsal.</b> No provider of models is set up, so a built-in actor answers, offline; it understands nothing.
-    ${isAdmin.value ? html` <a href="/admin/providers">Set up a provider</a>, and it goes away.` : html` <${WhomToAsk} />`}</p>
+    <p><b>This is a rehearsal.</b> No model provider is set up, so built-in sentences answer, offline.
+    ${isAdmin.value ? html` <a
+      href="/admin/providers">Set up a provider</a> to talk to a real model.` : html` <${WhomToAsk} />`}</p>
   </div>`;
 }
 
@@ -49,7 +54,11 @@ function Rehearsed() {
 function WhomToAsk() {
   const [admins, setAdmins] = useState(/** @type {string[]} */ ([]));
   useEffect(() => {
-    api.get("/api/v2/organizations/default/members").then((/** @type {any[]} */ members) => setAdmins(members.filter(isOwner).map((member) => member.name || member.username)), () => {});
+    api.get("/api/v2/organizations/default/members").then(
+      (/** @type {any[]} */ members) =>
+        setAdmins(members.filter(isOwner).map((member) => member.name || member.username)),
+      () => {},
+    );
   }, []);
   return admins.length ? html`Ask ${listed(admins)}.` : html`Ask an administrator.`;
 }

@@ -24,5 +24,9 @@ export function openChat(conversation) {
 /** @param {Chat} chat @param {any} state */
 function live(chat, state) {
   const own = (state.asks ?? []).filter((/** @type {any} */ ask) => !ask.chat_id || ask.chat_id === chat.id);
-  return { status: state.status ?? chat.status, last_error: state.error ?? chat.last_error, approvals: state.asks ? own : chat.approvals };
+  return {
+    status: state.status ?? chat.status,
+    last_error: state.error ?? chat.last_error,
+    approvals: state.asks ? own : chat.approvals,
+  };
 }

@@ -12,22 +12,33 @@ export function pointing(list) {
   const stop = new AbortController();
   const { signal } = stop;
   list.addEventListener("contextmenu", onContextMenu, { signal });
-  list.addEventListener("pointerdown", (event) => (event.pointerType === "mouse" ? startDrag(event) : startPress(event)), { signal });
+  list.addEventListener(
+    "pointerdown",
+    (event) => (event.pointerType === "mouse" ? startDrag(event) : startPress(event)),
+    { signal },
+  );
   return () => stop.abort();
 }
 
 /** @param {EventTarget | null} target */
-const rowOf = (target) => /** @type {HTMLElement | null} */ (target instanceof Element ? target.closest("[data-chat]") : null);
+const rowOf = (target) =>
+  /** @type {HTMLElement | null} */ (target instanceof Element ? target.closest("[data-chat]") : null);
 
 /** @param {MouseEvent} event */
 function onContextMenu(event) {
   const row = rowOf(event.target);
   if (!row || event.shiftKey) return;
   event.preventDefault();
-  openChatMenu(/** @type {string} */ (row.dataset.chat), event.clientX || event.clientY ? { x: event.clientX, y: event.clientY } : row);
+  openChatMenu(
+    /** @type {string} */ (row.dataset.chat),
+    event.clientX || event.clientY ? { x: event.clientX, y: event.clientY } : row,
+  );
 }
 
-/** Open the menu when a finger rests on a row; browsers without a context menu on touch need it. @param {PointerEvent} down */
+/**
+ * Open the menu when a finger rests on a row; browsers without a context menu on touch need it.
+ * @param {PointerEvent} down
+ */
 function startPress(down) {
   const row = rowOf(down.target);
   if (!row) return;
@@ -40,8 +51,13 @@ function startPress(down) {
   }, LONG_PRESS);
   signal.addEventListener("abort", () => clearTimeout(timer));
   const end = () => stop.abort();
-  for (const name of ["pointerup", "pointercancel", "contextmenu", "scroll"]) document.addEventListener(name, end, { signal, capture: true });
-  document.addEventListener("pointermove", (event) => Math.hypot(event.clientX - down.clientX, event.clientY - down.clientY) > STILL && end(), { signal });
+  for (const name of ["pointerup", "pointercancel", "contextmenu", "scroll"])
+    document.addEventListener(name, end, { signal, capture: true });
+  document.addEventListener(
+    "pointermove",
+    (event) => Math.hypot(event.clientX - down.clientX, event.clientY - down.clientY) > STILL && end(),
+    { signal },
+  );
 }
 
 /** The click that ends a long press or a drag opens nothing. */
@@ -61,10 +77,14 @@ function startDrag(down) {
   const stop = new AbortController();
   const { signal } = stop;
   let place = 0;
-  document.addEventListener("pointermove", (event) => {
-    if (!place && Math.abs(event.clientY - down.clientY) < DRAG_FROM) return;
-    place = showPlace(row, event.clientY);
-  }, { signal });
+  document.addEventListener(
+    "pointermove",
+    (event) => {
+      if (!place && Math.abs(event.clientY - down.clientY) < DRAG_FROM) return;
+      place = showPlace(row, event.clientY);
+    },
+    { signal },
+  );
   const end = (/** @type {Event} */ event) => {
     stop.abort();
     clearPlace(row);
@@ -74,13 +94,21 @@ function startDrag(down) {
   };
   document.addEventListener("pointerup", end, { signal });
   document.addEventListener("pointercancel", end, { signal });
-  document.addEventListener("keydown", (event) => event.key === "Escape" && end(event), { signal, capture: true });
+  document.addEventListener("keydown", (event) => event.key === "Escape" && end(event), {
+    signal,
+    capture: true,
+  });
 }
 
 /** @param {HTMLElement} row */
-const pinnedRows = (row) => /** @type {HTMLElement[]} */ ([...(row.parentElement?.querySelectorAll(".row.pinned") ?? [])]);
+const pinnedRows = (row) =>
+  /** @type {HTMLElement[]} */ ([...(row.parentElement?.querySelectorAll(".row.pinned") ?? [])]);
 
-/** Show where the row would go; return that place, counted from 1. @param {HTMLElement} row @param {number} y */
+/**
+ * Show where the row would go; return that place, counted from 1.
+ * @param {HTMLElement} row
+ * @param {number} y
+ */
 function showPlace(row, y) {
   const others = pinnedRows(row).filter((one) => one !== row);
   const above = others.filter((one) => middle(one) < y).length;

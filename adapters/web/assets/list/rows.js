@@ -22,34 +22,60 @@ export function Rows() {
   const all = rows.value;
   const [heights, measure] = useHeights(scroller);
   const [view, look] = useView(scroller);
-  const places = useMemo(() => placesOf(all.map((row) => row.kind), heights), [all, heights]);
-  const pieces = all.length <= WHOLE_MAX ? all.map((_, index) => ({ index })) : piecesOf(places, view.top - MARGIN, view.bottom + MARGIN, keptRows(all, places, view.top));
+  const places = useMemo(
+    () =>
+      placesOf(
+        all.map((row) => row.kind),
+        heights,
+      ),
+    [all, heights],
+  );
+  const pieces =
+    all.length <= WHOLE_MAX
+      ? all.map((_, index) => ({ index }))
+      : piecesOf(places, view.top - MARGIN, view.bottom + MARGIN, keptRows(all, places, view.top));
   useLayoutEffect(measure);
   useMore(places.total - view.bottom);
   useShown(scroller, all, places);
   useEffect(() => pointing(/** @type {HTMLDivElement} */ (scroller.current)), []);
   const tab = tabRow(all);
   return html`<div class="list" ref=${scroller} onScroll=${look} onKeyDown=${onRowKey} onFocusIn=${onFocus}>
-    ${pieces.map((piece) => ("gap" in piece ? html`<div key=${`gap:${piece.before}`} class="gap" style=${{ height: `${piece.gap}px` }}></div>` : one(all[piece.index], tab)))}
+    ${pieces.map((piece) => ("gap" in piece ? html`<div key=${`gap:${piece.before}`} class="gap"
+      style=${{ height: `${piece.gap}px` }}></div>` : one(all[piece.index], tab)))}
     <${Foot} />
   </div>`;
 }
 
 /** @param {Row} row @param {string | null} tab the row that takes the tab key */
 function one(row, tab) {
-  if (row.kind === "head") return html`<${Head} key=${row.key} title=${row.title} count=${row.count} folded=${row.folded} section=${row.section} onFold=${foldSection} />`;
+  if (row.kind === "head")
+    return html`<${Head} key=${row.key} title=${row.title} count=${row.count} folded=${row.folded}
+      section=${row.section} onFold=${foldSection} />`;
   const kid = row.kind === "kid";
-  return html`<${ChatRow} key=${row.key} chat=${row.chat} kid=${kid} last=${kid && row.last} unfolded=${kid ? null : row.unfolded}
-    open=${route.value.chat === row.key} isChosen=${chosen.value.has(row.key)} isChoosing=${chosen.value.size > 0} tab=${row.key === tab} onFold=${unfold} onMenu=${openChatMenu} />`;
+  return html`<${ChatRow} key=${row.key} chat=${row.chat} kid=${kid} last=${kid && row.last}
+    unfolded=${kid ? null : row.unfolded}
+    open=${route.value.chat === row.key} isChosen=${chosen.value.has(row.key)}
+      isChoosing=${chosen.value.size > 0} tab=${row.key === tab} onFold=${unfold} onMenu=${openChatMenu} />`;
 }
 
-/** Return the row that the tab key comes to: the one that had the focus, the open chat, the first. @param {Row[]} all */
+/**
+ * Return the row that the tab key comes to: the one that had the focus, the open chat, the first.
+ * @param {Row[]} all
+ */
 function tabRow(all) {
-  const there = (/** @type {string | null | undefined} */ key) => (key && all.some((row) => row.key === key) ? key : null);
-  return there(focused.value) ?? there(route.value.chat) ?? all.find((row) => row.kind !== "head")?.key ?? null;
+  const there = (/** @type {string | null | undefined} */ key) =>
+    key && all.some((row) => row.key === key) ? key : null;
+  return (
+    there(focused.value) ?? there(route.value.chat) ?? all.find((row) => row.kind !== "head")?.key ?? null
+  );
 }
 
-/** Return rows that stay built out of view: the focused one, and the heading that sticks. @param {Row[]} all @param {import("../state/slice.js").Places} places @param {number} top */
+/**
+ * Return rows that stay built out of view: the focused one, and the heading that sticks.
+ * @param {Row[]} all
+ * @param {import("../state/slice.js").Places} places
+ * @param {number} top
+ */
 function keptRows(all, places, top) {
   const kept = [all.findIndex((row) => row.key === focused.value)];
   let index = all.length ? Math.min(all.length - 1, firstAt(places, top)) : -1;
@@ -90,7 +116,12 @@ function useView(scroller) {
   return /** @type {[typeof view, typeof look]} */ ([view, look]);
 }
 
-/** Keep a view until it has moved by a good part of the margin: most scrolling builds nothing. @param {{top: number, bottom: number}} old @param {number} top @param {number} height */
+/**
+ * Keep a view until it has moved by a good part of the margin: most scrolling builds nothing.
+ * @param {{top: number, bottom: number}} old
+ * @param {number} top
+ * @param {number} height
+ */
 function stepped(old, top, height) {
   const near = Math.abs(top - old.top) < MARGIN / 3 && Math.abs(top + height - old.bottom) < MARGIN / 3;
   return near ? old : { top, bottom: top + height };
@@ -100,9 +131,15 @@ function stepped(old, top, height) {
 function useHeights(scroller) {
   const [heights, set] = useState(/** @type {Record<string, number>} */ (GUESSED));
   const measure = () => {
-    const of = (/** @type {string} */ selector) => scroller.current?.querySelector(selector)?.getBoundingClientRect().height;
+    const of = (/** @type {string} */ selector) =>
+      scroller.current?.querySelector(selector)?.getBoundingClientRect().height;
     const found = { head: of("h2"), root: of(".row:not(.below)"), kid: of(".row.below") };
-    const next = Object.fromEntries(Object.entries(heights).map(([kind, old]) => [kind, found[/** @type {keyof typeof found} */ (kind)] || old]));
+    const next = Object.fromEntries(
+      Object.entries(heights).map(([kind, old]) => [
+        kind,
+        found[/** @type {keyof typeof found} */ (kind)] || old,
+      ]),
+    );
     if (Object.keys(next).some((kind) => Math.abs(next[kind] - heights[kind]) > 0.01)) set(next);
   };
   return /** @type {[typeof heights, () => void]} */ ([heights, measure]);
@@ -116,7 +153,12 @@ function useMore(left) {
   }, [more, left < 2 * window.innerHeight, chats.list.value.roots.length]);
 }
 
-/** Bring a row into view when the keyboard has moved to it, and give it the focus. @param {{current: HTMLDivElement | null}} scroller @param {Row[]} all @param {import("../state/slice.js").Places} places */
+/**
+ * Bring a row into view when the keyboard has moved to it, and give it the focus.
+ * @param {{current: HTMLDivElement | null}} scroller
+ * @param {Row[]} all
+ * @param {import("../state/slice.js").Places} places
+ */
 function useShown(scroller, all, places) {
   const wish = moved.value;
   useLayoutEffect(() => {
@@ -126,7 +168,10 @@ function useShown(scroller, all, places) {
     const [top, bottom] = [places.at[index] - headHeight(at), places.at[index + 1]];
     if (top < at.scrollTop) at.scrollTop = top;
     else if (bottom > at.scrollTop + at.clientHeight) at.scrollTop = bottom - at.clientHeight;
-    if (wish.focus) /** @type {HTMLElement | null} */ (at.querySelector(`[data-chat="${CSS.escape(wish.key)}"] a`))?.focus({ preventScroll: true });
+    if (wish.focus)
+      /** @type {HTMLElement | null} */ (at.querySelector(`[data-chat="${CSS.escape(wish.key)}"] a`))?.focus({
+        preventScroll: true,
+      });
   }, [wish]);
 }
 
@@ -137,6 +182,8 @@ const headHeight = (at) => at.querySelector("h2")?.clientHeight ?? 0;
 function Foot() {
   const { more } = chats.list.value;
   if (more === "loading") return html`<p class="end" aria-live="polite">Reading more…</p>`;
-  if (more === "failed") return html`<p class="end err">More could not be read. <button class="btn" onClick=${() => chats.more()}>${icon("retry")}Try again</button></p>`;
+  if (more === "failed")
+    return html`<p class="end err">More could not be read. <button class="btn"
+      onClick=${() => chats.more()}>${icon("retry")}Try again</button></p>`;
   return null;
 }

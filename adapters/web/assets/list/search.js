@@ -30,20 +30,28 @@ export function SearchPage() {
   const [at, move] = useState(0);
   useEffect(() => move(0), [addressOf(filters)]);
   return html`<header class="top">
-      <button class="ic only-s" aria-label="Back to the list" onClick=${() => run("region.back")}>${icon("back")}</button>
+      <button class="ic only-s" aria-label="Back to the list"
+        onClick=${() => run("region.back")}>${icon("back")}</button>
       <h1>Search</h1><span class="sp"></span>
     </header>
     <div class="search-page">
       <${Field} filters=${filters} hits=${hits} at=${at} move=${move} />
       <${SearchChips} filters=${filters} />
       <h2 class="found-words" aria-live="polite">${idle ? "Lately" : wordsOf(found, filters)}</h2>
-      <div class="hits" id="hits" role="listbox" aria-label="Chats">${hits.map((hit, index) => html`<${Hit} key=${hit.id} chat=${hit} words=${filters.words} isAt=${index === at} me=${me.value?.id ?? ""} />`)}</div>
-      ${!idle && found.more === "yes" ? html`<button class="btn more-hits" onClick=${found.readMore}>Show more</button>` : null}
-      ${!idle && found.state === "failed" ? html`<button class="btn" onClick=${found.again}>${icon("retry")}Try again</button>` : null}
+      <div class="hits" id="hits" role="listbox" aria-label="Chats">${hits.map((hit, index) => html`<${Hit}
+        key=${hit.id} chat=${hit} words=${filters.words} isAt=${index === at}
+          me=${me.value?.id ?? ""} />`)}</div>
+      ${!idle && found.more === "yes" ? html`<button class="btn more-hits"
+        onClick=${found.readMore}>Show more</button>` : null}
+      ${!idle && found.state === "failed" ? html`<button class="btn"
+        onClick=${found.again}>${icon("retry")}Try again</button>` : null}
     </div>`;
 }
 
-const recent = () => [...chats.list.value.roots].sort((one, other) => Date.parse(other.updated_at) - Date.parse(one.updated_at)).slice(0, RECENT_MAX);
+const recent = () =>
+  [...chats.list.value.roots]
+    .sort((one, other) => Date.parse(other.updated_at) - Date.parse(one.updated_at))
+    .slice(0, RECENT_MAX);
 
 /** @param {ReturnType<typeof useHits>} found @param {Filters} filters */
 function wordsOf(found, filters) {
@@ -51,7 +59,8 @@ function wordsOf(found, filters) {
   if (found.state === "loading" && !found.hits.length) return "Searching…";
   const count = found.hits.length;
   if (count) return `${count}${found.more === "yes" ? " or more" : ""} ${count === 1 ? "chat" : "chats"}`;
-  if (filters.words && !/[\p{L}\p{N}]/u.test(filters.words)) return "Signs alone cannot be found: write a word";
+  if (filters.words && !/[\p{L}\p{N}]/u.test(filters.words))
+    return "Signs alone cannot be found: write a word";
   return filters.archived ? "Nothing is found in the archive" : "Nothing is found";
 }
 
@@ -69,17 +78,26 @@ function Field({ filters, hits, at, move }) {
     event.preventDefault();
   };
   return html`<div class="search-field">${icon("search")}
-    <input ref=${field} type="search" role="combobox" aria-expanded="true" aria-controls="hits" aria-label="Search all chats" aria-activedescendant=${hits[at] ? `hit-${hits[at].id}` : null}
-      placeholder="Words in titles and messages" value=${text} autocomplete="off" spellcheck=${false} onInput=${(/** @type {any} */ event) => type(event.target.value)} onKeyDown=${onKey} />
+    <input ref=${field} type="search" role="combobox" aria-expanded="true" aria-controls="hits"
+      aria-label="Search all chats" aria-activedescendant=${hits[at] ? `hit-${hits[at].id}` : null}
+      placeholder="Words in titles and messages" value=${text} autocomplete="off" spellcheck=${false}
+        onInput=${(/** @type {any} */ event) => type(event.target.value)} onKeyDown=${onKey} />
   </div>
   <p class="dim search-hint">Whole words; “a phrase” in quotes, −without, or OR between them. ↑↓ and ⏎ open a chat.</p>`;
 }
 
-/** What is typed shows at once, and is looked for when typing pauses. @param {Filters} filters @returns {[string, (text: string) => void]} */
+/**
+ * What is typed shows at once, and is looked for when typing pauses.
+ * @param {Filters} filters
+ * @returns {[string, (text: string) => void]}
+ */
 function useTyped(filters) {
   const [text, setText] = useState(filters.words);
   const timer = useRef(0);
-  useEffect(() => setText((now) => (now.trim() === filters.words.trim() ? now : filters.words)), [filters.words]);
+  useEffect(
+    () => setText((now) => (now.trim() === filters.words.trim() ? now : filters.words)),
+    [filters.words],
+  );
   const type = (/** @type {string} */ words) => {
     setText(words);
     clearTimeout(timer.current);
@@ -102,29 +120,47 @@ function dropLast(filters) {
 /** @param {{filters: Filters}} props */
 function SearchChips({ filters }) {
   const chips = [
-    filters.source && { name: filters.source === "mine" ? "Mine" : "Shared with me", next: { ...filters, source: /** @type {""} */ ("") } },
+    filters.source && {
+      name: filters.source === "mine" ? "Mine" : "Shared with me",
+      next: { ...filters, source: /** @type {""} */ ("") },
+    },
     filters.archived && { name: "Archived", next: { ...filters, archived: false } },
     filters.unread && { name: "Unread", next: { ...filters, unread: false } },
     filters.needs && { name: "Ask me", next: { ...filters, needs: false } },
-    ...filters.labels.map((label) => ({ name: label.replace(":", ": "), next: { ...filters, labels: filters.labels.filter((one) => one !== label) } })),
+    ...filters.labels.map((label) => ({
+      name: label.replace(":", ": "),
+      next: { ...filters, labels: filters.labels.filter((one) => one !== label) },
+    })),
   ].filter((chip) => typeof chip === "object");
   return html`<div class="chips" role="toolbar" aria-label="Filters">
-    ${chips.map((chip) => html`<${Removable} key=${chip.name} name=${chip.name} onRemove=${() => seek(chip.next)} />`)}
-    <button class="chip" aria-haspopup="menu" onClick=${(/** @type {any} */ event) => openFilters(event.currentTarget, filters)}>${icon("plus")}Filter</button>
+    ${chips.map((chip) => html`<${Removable} key=${chip.name} name=${chip.name}
+      onRemove=${() => seek(chip.next)} />`)}
+    <button class="chip" aria-haspopup="menu"
+      onClick=${(/** @type {any} */ event) => openFilters(event.currentTarget, filters)}>${icon("plus")}Filter</button>
   </div>`;
 }
 
 /** @param {Element} at @param {Filters} filters */
 function openFilters(at, filters) {
   const labels = known.peek().labels.filter((label) => !filters.labels.includes(label)).slice(0, 12);
+  const source = (/** @type {"mine" | "shared"} */ wished) => ({
+    checked: filters.source === wished,
+    run: () => seek({ ...filters, source: filters.source === wished ? "" : wished }),
+  });
+  const flag = (/** @type {"unread" | "needs" | "archived"} */ name) => ({
+    checked: filters[name],
+    run: () => seek({ ...filters, [name]: !filters[name] }),
+  });
+  const withLabel = (/** @type {string} */ label) => () => seek({ ...filters, labels: [...filters.labels, label] });
+  /** @type {(import("../shared/menu.js").Item | "-")[]} */
   const items = [
-    { label: "Mine", checked: filters.source === "mine", run: () => seek({ ...filters, source: filters.source === "mine" ? "" : "mine" }) },
-    { label: "Shared with me", checked: filters.source === "shared", run: () => seek({ ...filters, source: filters.source === "shared" ? "" : "shared" }) },
-    { label: "Unread", checked: filters.unread, run: () => seek({ ...filters, unread: !filters.unread }) },
-    { label: "Ask me", checked: filters.needs, run: () => seek({ ...filters, needs: !filters.needs }) },
-    { label: "Archived", checked: filters.archived, run: () => seek({ ...filters, archived: !filters.archived }) },
-    ...(labels.length ? [/** @type {const} */ ("-")] : []),
-    ...labels.map((label) => ({ label: label.replace(":", ": "), icon: "tag", run: () => seek({ ...filters, labels: [...filters.labels, label] }) })),
+    { label: "Mine", ...source("mine") },
+    { label: "Shared with me", ...source("shared") },
+    { label: "Unread", ...flag("unread") },
+    { label: "Ask me", ...flag("needs") },
+    { label: "Archived", ...flag("archived") },
   ];
+  if (labels.length) items.push("-");
+  for (const label of labels) items.push({ label: label.replace(":", ": "), icon: "tag", run: withLabel(label) });
   openMenu({ at, label: "Add a filter", items });
 }

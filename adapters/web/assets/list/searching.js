@@ -7,14 +7,19 @@ import { reasonOf } from "./acts.js";
 
 /** @typedef {import("../state/filters.js").Filters} Filters */
 /** @typedef {import("../wire/types.js").Chat} Chat */
-/** @typedef {{hits: Chat[], last: string, state: "loading"|"ready"|"failed", more: "no"|"yes", why: string}} Found */
+/**
+ * @typedef {{hits: Chat[], last: string, state: "loading"|"ready"|"failed", more: "no"|"yes", why: string}} Found
+ */
 
 const PAGE = 50;
 const BY_TITLE_MAX = 10;
 /** @type {Found} */
 const NOTHING = { hits: [], last: "", state: "loading", more: "no", why: "" };
 
-/** Look for chats whenever the filters are others. What was found before stands until then. @param {Filters} filters */
+/**
+ * Look for chats whenever the filters are others. What was found before stands until then.
+ * @param {Filters} filters
+ */
 export function useHits(filters) {
   const [found, setFound] = useState(NOTHING);
   const [tries, again] = useState(0);
@@ -24,7 +29,10 @@ export function useHits(filters) {
     const gone = new AbortController();
     current.current = key;
     setFound((before) => ({ ...before, state: "loading" }));
-    firstPage(filters, gone.signal).then(setFound, (error) => gone.signal.aborted || setFound({ ...NOTHING, state: "failed", why: reasonOf(error) }));
+    firstPage(filters, gone.signal).then(
+      setFound,
+      (error) => gone.signal.aborted || setFound({ ...NOTHING, state: "failed", why: reasonOf(error) }),
+    );
     return () => gone.abort();
   }, [key, tries]);
   const readMore = async () => {
@@ -32,7 +40,8 @@ export function useHits(filters) {
       const page = await read(wanted(filters), { after_id: found.last, limit: PAGE });
       if (current.current === key) setFound((before) => joined(before.hits, page));
     } catch (error) {
-      if (current.current === key) setFound((before) => ({ ...before, state: "failed", why: reasonOf(error) }));
+      if (current.current === key)
+        setFound((before) => ({ ...before, state: "failed", why: reasonOf(error) }));
     }
   };
   return { ...found, readMore, again: () => again((count) => count + 1) };
@@ -44,7 +53,9 @@ async function firstPage(filters, signal) {
   const words = filters.words.trim();
   const named = wanted({ ...filters, words: "" }).q;
   const [byTitle, byText] = await Promise.all([
-    words ? read({ q: `${named} title:${quoted(titlePattern(words))}`, labels }, { limit: BY_TITLE_MAX }, signal) : [],
+    words
+      ? read({ q: `${named} title:${quoted(titlePattern(words))}`, labels }, { limit: BY_TITLE_MAX }, signal)
+      : [],
     read({ q, labels }, { limit: PAGE }, signal),
   ]);
   return joined(byTitle, byText);
@@ -53,12 +64,29 @@ async function firstPage(filters, signal) {
 /** The signs that match anything in a title are looked for as themselves. @param {string} words */
 const titlePattern = (words) => words.replace(/[\\%_]/g, "\\$&").replaceAll('"', "");
 
-/** @param {{q: string, labels: string[]}} what @param {Record<string, string | number>} page @param {AbortSignal} [signal] @returns {Promise<Chat[]>} */
-const read = ({ q, labels }, page, signal) => api.get("/api/experimental/chats", { q, label: labels, ...page }, { signal });
+/**
+ * @param {{q: string, labels: string[]}} what
+ * @param {Record<string, string | number>} page
+ * @param {AbortSignal} [signal]
+ * @returns {Promise<Chat[]>}
+ */
+const read = ({ q, labels }, page, signal) =>
+  api.get("/api/experimental/chats", { q, label: labels, ...page }, { signal });
 
-/** Put a page behind what was found before, each chat once. @param {Chat[]} before @param {Chat[]} page @returns {Found} */
+/**
+ * Put a page behind what was found before, each chat once.
+ * @param {Chat[]} before
+ * @param {Chat[]} page
+ * @returns {Found}
+ */
 function joined(before, page) {
   const there = new Map(before.map((chat) => [chat.id, chat]));
   for (const chat of page) there.set(chat.id, { ...chat, ...there.get(chat.id), excerpt: chat.excerpt });
-  return { hits: [...there.values()], last: page.at(-1)?.id ?? "", state: "ready", more: page.length === PAGE ? "yes" : "no", why: "" };
+  return {
+    hits: [...there.values()],
+    last: page.at(-1)?.id ?? "",
+    state: "ready",
+    more: page.length === PAGE ? "yes" : "no",
+    why: "",
+  };
 }

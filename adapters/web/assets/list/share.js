@@ -1,6 +1,5 @@
 /** Sharing a chat: people who may read it besides its owner. */
 
-
 import { icon } from "../shared/icons.js";
 import { api } from "../wire/api.js";
 import { html, useEffect, useRef, useState } from "../ui.js";
@@ -9,7 +8,7 @@ import { openBeside } from "./beside.js";
 
 /** @typedef {import("../wire/types.js").Chat} Chat */
 /** @typedef {{id: string, username: string, name?: string}} Person */
-/** @typedef {{id: string, display_name: string, total_member_count: number}} Group */
+/** @typedef {{id: string, name: string, display_name: string, total_member_count: number}} Group */
 
 const SHOWN_MAX = 8;
 const READ_MAX = 30; // people at once; typing finds the others
@@ -24,14 +23,21 @@ export function share(chat, at) {
 /** @param {{chat: Chat}} props */
 function Readers({ chat }) {
   const { readers, everyone, fault, change } = useReaders(chat);
-  if (!readers) return html`<div>${fault ? html`<p class="err" role="alert">${fault}</p>` : html`<p class="dim">Reading who may see it…</p>`}</div>`;
+  if (!readers)
+    return html`<div>${fault ? html`<p class="err" role="alert">${fault}</p>` : html`<p
+      class="dim">Reading who may see it…</p>`}</div>`;
   return html`<div>
     <h2>Who may read it</h2>
     <p class="dim">They see the chat and its agents as they go on, and can change nothing.</p>
     <${AddPerson} chat=${chat} readers=${readers} everyone=${everyone} onAdd=${change} />
-    ${readers.users.map((person) => html`<${Reader} key=${person.id} name=${nameOf(person)} note=${person.name ? person.username : ""} onRemove=${() => change("user_roles", person.id, "")} />`)}
-    ${readers.groups.map((group) => html`<${Reader} key=${group.id} name=${group.display_name || group.name || "Everyone here"} note=${`${group.total_member_count} ${group.total_member_count === 1 ? "person" : "people"}`} onRemove=${() => change("group_roles", group.id, "")} />`)}
-    ${readers.users.length || readers.groups.length ? null : html`<p class="dim">Nobody besides ${chat.owner_name || chat.owner_username || "its owner"}.</p>`}
+    ${readers.users.map((person) => html`<${Reader} key=${person.id} name=${nameOf(person)}
+      note=${person.name ? person.username : ""} onRemove=${() => change("user_roles", person.id, "")} />`)}
+    ${readers.groups.map((group) => html`<${Reader} key=${group.id}
+      name=${group.display_name || group.name || "Everyone here"}
+        note=${`${group.total_member_count} ${group.total_member_count === 1 ? "person" : "people"}`}
+          onRemove=${() => change("group_roles", group.id, "")} />`)}
+    ${readers.users.length || readers.groups.length ? null : html`<p
+      class="dim">Nobody besides ${chat.owner_name || chat.owner_username || "its owner"}.</p>`}
     ${fault ? html`<p class="err" role="alert">${fault}</p>` : null}
     <footer><button class="btn" onClick=${() => copyLink(chat)}>${icon("copy")}Copy link</button></footer>
   </div>`;
@@ -42,20 +48,36 @@ const nameOf = (person) => person.name || person.username;
 
 /** @param {{name: string, note: string, onRemove: () => void}} props */
 const Reader = ({ name, note, onRemove }) => html`<div class="reader">
-  <span class="av" aria-hidden="true">${initials(name)}</span><span class="person">${name}${note ? html` <small>${note}</small>` : null}</span><span class="dim">reads</span>
+  <${Who} name=${name} note=${note} /><span class="dim">reads</span>
   <button class="ic sm" aria-label=${`${name} may no longer read it`} onClick=${onRemove}>${icon("x")}</button>
 </div>`;
 
-/** @param {string} name */
-export const initials = (name) => name.split(/\s+/).map((word) => [...word][0] ?? "").join("").slice(0, 2).toUpperCase();
+/** @param {{name: string, note?: string, sign?: string}} props */
+const Who = ({ name, note = "", sign = "" }) => html`
+  <span class="av" aria-hidden="true">${sign ? icon(sign) : initials(name)}</span>
+  <span class="person">${name}${note ? html` <small>${note}</small>` : null}</span>`;
 
-/** @param {{chat: Chat, readers: {users: Person[], groups: Group[]}, everyone: string, onAdd: (kind: "user_roles" | "group_roles", id: string, role: string) => void}} props */
+/** @param {string} name */
+export const initials = (name) =>
+  name
+    .split(/\s+/)
+    .map((word) => [...word][0] ?? "")
+    .join("")
+    .slice(0, 2)
+    .toUpperCase();
+
+/**
+ * @typedef {(kind: "user_roles" | "group_roles", id: string, role: string) => void} Change
+ * @param {{chat: Chat, readers: {users: Person[], groups: Group[]}, everyone: string, onAdd: Change}} props
+ */
 function AddPerson({ chat, readers, everyone, onAdd }) {
   const [words, setWords] = useState("");
   const [people, fault] = usePeople(chat.organization_id, words);
   const field = useRef(/** @type {HTMLInputElement | null} */ (null));
   useEffect(() => field.current?.focus(), []);
-  const found = people.filter((person) => person.id !== chat.owner_id && !readers.users.some((one) => one.id === person.id));
+  const found = people.filter(
+    (person) => person.id !== chat.owner_id && !readers.users.some((one) => one.id === person.id),
+  );
   const all = everyone && !readers.groups.length && "everyone".includes(words.trim().toLowerCase());
   const add = (/** @type {"user_roles" | "group_roles"} */ kind, /** @type {string} */ id) => {
     onAdd(kind, id, "read");
@@ -63,15 +85,19 @@ function AddPerson({ chat, readers, everyone, onAdd }) {
     field.current?.focus();
   };
   return html`<div class="add-reader">
-    <input ref=${field} class="input" type="search" value=${words} placeholder="Add a person…" aria-label="Add a person" onInput=${(/** @type {any} */ event) => setWords(event.target.value)} />
+    <input ref=${field} class="input" type="search" value=${words} placeholder="Add a person…"
+      aria-label="Add a person" onInput=${(/** @type {any} */ event) => setWords(event.target.value)} />
     <ul aria-label="People">
-      ${all ? html`<li><button onClick=${() => add("group_roles", everyone)}><span class="av" aria-hidden="true">${icon("globe")}</span><span class="person">Everyone here</span></button></li>` : null}
-      ${found.slice(0, SHOWN_MAX).map((person) => html`<li key=${person.id}><button onClick=${() => add("user_roles", person.id)}>
-        <span class="av" aria-hidden="true">${initials(nameOf(person))}</span><span class="person">${nameOf(person)}${person.name ? html` <small>${person.username}</small>` : null}</span></button></li>`)}
+      ${all && html`<li><button onClick=${() => add("group_roles", everyone)}>
+        <${Who} name="Everyone here" sign="globe" /></button></li>`}
+      ${found.slice(0, SHOWN_MAX).map(
+        (person) => html`<li key=${person.id}><button onClick=${() => add("user_roles", person.id)}>
+          <${Who} name=${nameOf(person)} note=${person.name ? person.username : ""} /></button></li>`,
+      )}
     </ul>
-    ${found.length > SHOWN_MAX ? html`<p class="dim">${found.length - SHOWN_MAX} more: type a name.</p>` : null}
-    ${words.trim() && !found.length && !all ? html`<p class="dim">Nobody is called that.</p>` : null}
-    ${fault ? html`<p class="err" role="alert">${fault}</p>` : null}
+    ${found.length > SHOWN_MAX && html`<p class="dim">${found.length - SHOWN_MAX} more: type a name.</p>`}
+    ${words.trim() && !found.length && !all && !fault ? html`<p class="dim">Nobody is called that.</p>` : null}
+    ${fault && html`<p class="err" role="alert">${fault}</p>`}
   </div>`;
 }
 
@@ -80,7 +106,8 @@ function useReaders(chat) {
   const [readers, setReaders] = useState(/** @type {{users: Person[], groups: Group[]} | null} */ (null));
   const [fault, setFault] = useState("");
   const path = `/api/experimental/chats/${chat.id}/acl`;
-  const read = () => api.get(path).then(setReaders, (error) => setFault(`Who may read it is not known: ${reasonOf(error)}`));
+  const read = () =>
+    api.get(path).then(setReaders, (error) => setFault(`Who may read it is not known: ${reasonOf(error)}`));
   useEffect(() => void read(), [chat.id]);
   const change = async (/** @type {string} */ kind, /** @type {string} */ id, /** @type {string} */ role) => {
     setFault("");
@@ -94,18 +121,30 @@ function useReaders(chat) {
   return { readers, everyone: chat.organization_id, fault, change };
 }
 
-/** Find people of the organization; the daemon is asked when typing pauses. @param {string} organization @param {string} words @returns {[Person[], string]} */
+/**
+ * Find people of the organization; the daemon is asked when typing pauses.
+ * @param {string} organization
+ * @param {string} words
+ * @returns {[Person[], string]}
+ */
 function usePeople(organization, words) {
   const [people, setPeople] = useState(/** @type {Person[]} */ ([]));
   const [fault, setFault] = useState("");
   useEffect(() => {
     let wanted = true;
-    const timer = setTimeout(() => {
-      api.get(`/api/v2/organizations/${organization}/members`, { q: words.trim(), limit: READ_MAX }).then(
-        (/** @type {any[]} */ members) => wanted && setPeople(members.map((member) => ({ id: member.user_id, username: member.username, name: member.name }))),
-        (error) => wanted && setFault(`Nobody could be read: ${reasonOf(error)}`),
-      );
-    }, words ? PAUSE : 0);
+    const timer = setTimeout(
+      () => {
+        api.get(`/api/v2/organizations/${organization}/members`, { q: words.trim(), limit: READ_MAX }).then(
+          (/** @type {any[]} */ members) =>
+            wanted &&
+            setPeople(
+              members.map((member) => ({ id: member.user_id, username: member.username, name: member.name })),
+            ),
+          (error) => wanted && setFault(`Nobody could be read: ${reasonOf(error)}`),
+        );
+      },
+      words ? PAUSE : 0,
+    );
     return () => {
       wanted = false;
       clearTimeout(timer);

@@ -31,7 +31,11 @@ export function age(at, now) {
   return sameYear ? dayOfYear.format(at) : shortMonth.format(at);
 }
 
-/** Return when the text of `age` will be another, in milliseconds from now. @param {number} at @param {number} now */
+/**
+ * Return when the text of `age` will be another, in milliseconds from now.
+ * @param {number} at
+ * @param {number} now
+ */
 export function nextChange(at, now) {
   const past = Math.max(0, now - at);
   const step = past < MINUTE ? SECOND : past < HOUR ? MINUTE : HOUR;
@@ -52,5 +56,8 @@ export function period(at, today) {
   const then = new Date(at);
   const sameYear = then.getFullYear() === new Date(today).getFullYear();
   const title = (sameYear ? month : monthOfYear).format(then);
-  return { key: `${then.getFullYear()}-${then.getMonth()}`, title: sameYear && then.getMonth() === new Date(today).getMonth() ? "This month" : title };
+  return {
+    key: `${then.getFullYear()}-${then.getMonth()}`,
+    title: sameYear && then.getMonth() === new Date(today).getMonth() ? "This month" : title,
+  };
 }

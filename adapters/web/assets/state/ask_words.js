@@ -5,7 +5,7 @@
  * @typedef {import("../wire/types.js").ChatApproval} ChatApproval
  */
 
-import { askerOf } from "./lights.js";
+import { askerOf, asksInWords } from "./lights.js";
 
 const TEXT_MAX = 160;
 
@@ -28,8 +28,8 @@ export function askWords(root) {
   const who = asker === root ? "asks: " : `${asker.title} asks: `;
   const [first, ...others] = asker.approvals ?? [];
   if (first) return `${who}${callWords(first)}?${others.length ? ` and ${others.length} more` : ""}`;
-  if (asker.question) return who + clip(asker.question);
-  if (asker.needs === "question") return `${who.slice(0, -2)} a question`;
+  if (asksInWords(asker))
+    return asker.attention === "plan" ? `${who}carry out its plan?` : `${who.slice(0, -2)} a question`;
   return asker === root ? "waits for the result of a call" : `${asker.title} waits for the result of a call`;
 }
 
@@ -38,7 +38,11 @@ export function callWords(approval) {
   const name = approval.tool_name;
   if (name.startsWith("start:")) return `start the server ${name.slice(6).replace(/:[0-9a-f]{8,}$/, "")}`;
   const known = SUBJECTS[name];
-  if (!known) return `use ${name.replace(/^(workspace|mcp):/, "").replaceAll("_", " ").trim()}`;
+  if (!known)
+    return `use ${name
+      .replace(/^(workspace|mcp):/, "")
+      .replaceAll("_", " ")
+      .trim()}`;
   const subject = subjectOf(approval.args, known[1]);
   return subject ? `${known[0]} ${subject}` : known[0];
 }
@@ -46,7 +50,13 @@ export function callWords(approval) {
 /** @param {string} args @param {string} key */
 function subjectOf(args, key) {
   const value = parsed(args)?.[key];
-  if (Array.isArray(value)) return clip(value.map((one) => one?.path ?? one).filter((one) => typeof one === "string").join(", "));
+  if (Array.isArray(value))
+    return clip(
+      value
+        .map((one) => one?.path ?? one)
+        .filter((one) => typeof one === "string")
+        .join(", "),
+    );
   return typeof value === "string" ? clip(value) : "";
 }
 

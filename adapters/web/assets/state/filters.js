@@ -14,9 +14,21 @@
 const SOURCES = { "": "created_by_me,shared_with_me", mine: "created_by_me", shared: "shared_with_me" };
 
 /** @type {Readonly<Filters>} */
-export const NO_FILTERS = Object.freeze({ words: "", source: "", archived: false, unread: false, needs: false, labels: [], group: "time" });
+export const NO_FILTERS = Object.freeze({
+  words: "",
+  source: "",
+  archived: false,
+  unread: false,
+  needs: false,
+  labels: [],
+  group: "time",
+});
 
-/** Read filters from the query of an address; what makes no sense is left out. @param {URLSearchParams} query @returns {Filters} */
+/**
+ * Read filters from the query of an address; what makes no sense is left out.
+ * @param {URLSearchParams} query
+ * @returns {Filters}
+ */
 export function filtersOf(query) {
   const source = query.get("source") ?? "";
   const group = query.get("group") ?? "";
@@ -36,14 +48,19 @@ export function addressOf(filters) {
   const query = new URLSearchParams();
   if (filters.words) query.set("q", filters.words);
   if (filters.source) query.set("source", filters.source);
-  for (const name of /** @type {const} */ (["needs", "unread", "archived"])) if (filters[name]) query.set(name, "1");
+  for (const name of /** @type {const} */ (["needs", "unread", "archived"]))
+    if (filters[name]) query.set(name, "1");
   for (const label of filters.labels) query.append("label", label);
   if (filters.group !== "time") query.set("group", filters.group);
   const text = query.toString();
   return text ? `?${text}` : "";
 }
 
-/** Return what is sent to the daemon for these filters. @param {Filters} filters @returns {{q: string, labels: string[]}} */
+/**
+ * Return what is sent to the daemon for these filters.
+ * @param {Filters} filters
+ * @returns {{q: string, labels: string[]}}
+ */
 export function wanted(filters) {
   const terms = [`source:${SOURCES[filters.source]}`];
   if (filters.archived) terms.push("archived:true");

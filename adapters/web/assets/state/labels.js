@@ -13,11 +13,16 @@ export function readLabel(text) {
   return key && value ? { key, value } : null;
 }
 
-/** Say why a label cannot be added, or "". @param {{key: string, value: string}} label @param {Record<string, string>} others */
+/**
+ * Say why a label cannot be added, or "".
+ * @param {{key: string, value: string}} label
+ * @param {Record<string, string>} others
+ */
 export function labelFault({ key, value }, others) {
   if (!KEY.test(key)) return "A name has letters, digits and . _ / - and begins with a letter or digit";
   if (key.length > KEY_MAX) return `A name has at most ${KEY_MAX} characters`;
   if (value.length > VALUE_MAX) return `A value has at most ${VALUE_MAX} characters`;
-  if (!(key in others) && Object.keys(others).length >= LABELS_MAX) return `A chat has at most ${LABELS_MAX} labels`;
+  if (!(key in others) && Object.keys(others).length >= LABELS_MAX)
+    return `A chat has at most ${LABELS_MAX} labels`;
   return "";
 }

@@ -14,8 +14,12 @@ export const LIGHT_NAMES = { ask: "asks you", bad: "failed", go: "works", new: "
 /** Say whether the chat waits for a person. @param {Chat} chat */
 export function asks(chat) {
   if (chat.approvals?.length) return true;
-  return chat.status === "requires_action" || (chat.status === "waiting" && chat.needs === "question");
+  return chat.status === "requires_action" || asksInWords(chat);
 }
+
+/** Say whether its last turn ended with a question or a plan. @param {Chat} chat */
+export const asksInWords = (chat) =>
+  chat.status === "waiting" && (chat.attention === "question" || chat.attention === "plan");
 
 /** Say whether a model is at work in the chat itself. @param {Chat} chat */
 export const works = (chat) => chat.status === "running" || chat.status === "interrupting";
@@ -31,7 +35,11 @@ export function lightOf(chat) {
 /** Return the stronger of two lights. @param {Light} one @param {Light} other @returns {Light} */
 export const stronger = (one, other) => (STRENGTH.indexOf(one) <= STRENGTH.indexOf(other) ? one : other);
 
-/** Return the light of an agent. What agents write is for their root: it is nobody's to read. @param {Chat} chat @returns {Light} */
+/**
+ * Return the light of an agent. What agents write is for their root: it is nobody's to read.
+ * @param {Chat} chat
+ * @returns {Light}
+ */
 export function agentLight(chat) {
   const light = lightOf(chat);
   return light === "new" ? "off" : light;

@@ -9,7 +9,7 @@
 import { age } from "./ages.js";
 import { askWords } from "./ask_words.js";
 import { faultWords } from "./fault_words.js";
-import { agentLight, asks, familyLight, works, LIGHT_NAMES } from "./lights.js";
+import { agentLight, asks, asksInWords, familyLight, works, LIGHT_NAMES } from "./lights.js";
 
 /**
  * Return the second line.
@@ -62,7 +62,8 @@ function ownState(chat, now) {
   if (chat.archived) return "archived";
   if (chat.status === "error") return faultWords(chat.last_error);
   if (chat.status === "interrupting") return "stops…";
-  if (asks(chat)) return chat.approvals?.length || chat.needs === "question" ? "asks you" : "waits for the result of a call";
+  if (asks(chat))
+    return chat.approvals?.length || asksInWords(chat) ? "asks you" : "waits for the result of a call";
   if (chat.queued_for_capacity) return "waits for a place";
   if (works(chat)) return "works";
   if (familyLight(chat) === "ask") return "an agent asks you";

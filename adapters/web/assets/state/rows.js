@@ -34,7 +34,14 @@ export function rowsOf(roots, look) {
   const rows = [];
   for (const section of sectionsOf(roots, look)) {
     const folded = look.folded.has(section.key);
-    rows.push({ kind: "head", key: `head:${section.key}`, title: section.title, count: section.counted || folded ? section.roots.length : 0, folded, section: section.key });
+    rows.push({
+      kind: "head",
+      key: `head:${section.key}`,
+      title: section.title,
+      count: section.counted || folded ? section.roots.length : 0,
+      folded,
+      section: section.key,
+    });
     if (!folded) for (const root of section.roots) addFamily(rows, root, section.key, look);
   }
   return rows;
@@ -82,19 +89,25 @@ function findSection(root, look) {
   if (look.group === "label") return labelSection(root);
   if (needsPerson(root)) return NEEDS;
   if (familyWorks(root)) return WORKING;
-  if (look.group === "status") return familyLight(root) === "new" ? { key: "unread", title: "Unread", counted: true } : { key: "rests", title: "Read" };
+  if (look.group === "status")
+    return familyLight(root) === "new"
+      ? { key: "unread", title: "Unread", counted: true }
+      : { key: "rests", title: "Read" };
   return period(Date.parse(root.updated_at), look.today);
 }
 
 /** A chat with several labels stands below the first of them, by the alphabet. @param {Chat} root */
 function labelSection(root) {
   const [key] = Object.keys(root.labels).sort();
-  return key === undefined ? { key: "label:", title: "No label" } : { key: `label:${key}:${root.labels[key]}`, title: `${key}: ${root.labels[key]}` };
+  return key === undefined
+    ? { key: "label:", title: "No label" }
+    : { key: `label:${key}:${root.labels[key]}`, title: `${key}: ${root.labels[key]}` };
 }
 
 /** @param {{key: string, title: string}} one @param {{key: string, title: string}} other */
 function byLabel(one, other) {
-  const place = (/** @type {{key: string}} */ section) => (section.key === "pinned" ? 0 : section.key === "label:" ? 2 : 1);
+  const place = (/** @type {{key: string}} */ section) =>
+    section.key === "pinned" ? 0 : section.key === "label:" ? 2 : 1;
   return place(one) - place(other) || one.title.localeCompare(other.title);
 }
 
@@ -104,10 +117,16 @@ function addFamily(rows, root, section, look) {
   const unfolded = kids.length ? (look.unfolded[root.id] ?? unfoldsItself(root, look.open)) : null;
   rows.push({ kind: "root", key: root.id, chat: root, section, unfolded });
   if (!unfolded) return;
-  kids.forEach((chat, place) => rows.push({ kind: "kid", key: chat.id, chat, root, section, last: place === kids.length - 1 }));
+  kids.forEach((chat, place) =>
+    rows.push({ kind: "kid", key: chat.id, chat, root, section, last: place === kids.length - 1 }),
+  );
 }
 
-/** Agents show themselves while one of them is open, works or asks. @param {Chat} root @param {string | null} open */
+/**
+ * Agents show themselves while one of them is open, works or asks.
+ * @param {Chat} root
+ * @param {string | null} open
+ */
 export const unfoldsItself = (root, open) =>
   (root.children ?? []).some((child) => child.id === open || asks(child) || lightOf(child) === "go");
 
@@ -127,6 +146,9 @@ export function labelsOf(roots) {
   /** @type {Map<string, number>} */
   const found = new Map();
   for (const root of roots)
-    for (const [key, value] of Object.entries(root.labels)) found.set(`${key}:${value}`, (found.get(`${key}:${value}`) ?? 0) + 1);
-  return [...found].sort((one, other) => other[1] - one[1] || one[0].localeCompare(other[0])).map(([label]) => label);
+    for (const [key, value] of Object.entries(root.labels))
+      found.set(`${key}:${value}`, (found.get(`${key}:${value}`) ?? 0) + 1);
+  return [...found]
+    .sort((one, other) => other[1] - one[1] || one[0].localeCompare(other[0]))
+    .map(([label]) => label);
 }

@@ -5,10 +5,16 @@
  * @typedef {{index: number} | {gap: number, before: number}} Piece a row to build, or the room of those left out
  */
 
-/** Return where the rows begin. @param {readonly string[]} kinds @param {Record<string, number>} heights of each kind @returns {Places} */
+/**
+ * Return where the rows begin.
+ * @param {readonly string[]} kinds
+ * @param {Record<string, number>} heights of each kind
+ * @returns {Places}
+ */
 export function placesOf(kinds, heights) {
   const at = new Float64Array(kinds.length + 1);
-  for (let index = 0; index < kinds.length; index += 1) at[index + 1] = at[index] + (heights[kinds[index]] ?? 0);
+  for (let index = 0; index < kinds.length; index += 1)
+    at[index + 1] = at[index] + (heights[kinds[index]] ?? 0);
   return { at, total: at[kinds.length] };
 }
 
