@@ -18,6 +18,7 @@ requests          a request before it is let in
 routing           the row that a method and a path lead to
 
 Inside:
+compression       large answers for clients that take them compressed
 host              HTTP/1.1 and WebSocket on trio
 openapi_document  the rows as an OpenAPI document
 """

@@ -14,6 +14,7 @@ from typing import Annotated, Protocol
 from urllib.parse import urlencode
 from uuid import uuid4
 
+from adapters.http.compression import compressed
 from adapters.http.endpoints import Access, Call, Caller, Endpoint, HttpResponse, Upgrade
 from adapters.http.host.responses import refusal, server_full
 from adapters.http.origins import FORWARDED_HEADER, Network, OwnAddress, client_address
@@ -112,6 +113,8 @@ class Door:
             answer = _away(request, visit, fault)
         except Exception as error:  # noqa: BLE001  the edge of a request; Cancelled must pass
             answer = (_not_stored if _is_disk_full(error) else _crashed)(request, visit, error)
+        if isinstance(answer, HttpResponse):
+            answer = await compressed(answer, request.headers.get("accept-encoding", ""))
         self._note(request, visit, 101 if isinstance(answer, Upgrade) else answer.status, began)
         return answer
 

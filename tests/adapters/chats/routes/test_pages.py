@@ -1,5 +1,7 @@
 """GET messages and prompts: what has been said, in pages."""
 
+import gzip
+
 import pytest
 
 from actors.law import requests as ask
@@ -81,6 +83,20 @@ async def test_a_page_says_of_which_history_it_is(ground):
     after = (await ground.store.rows(chat)).chat.history_version
     assert before < after
     assert {after} == await versions()
+
+
+async def test_a_large_page_is_compressed_for_those_who_ask(ground):
+    chat, _ = await a_history(ground, 60)
+
+    plain = await ground.ask(ANN, "GET", f"{chat}/messages")
+    small = await ground.ask(
+        ANN, "GET", f"{chat}/messages", headers={"accept-encoding": "br, gzip"}
+    )
+
+    assert "content-encoding" not in plain.headers
+    assert "gzip" == small.headers["content-encoding"]
+    assert plain.body == gzip.decompress(small.body)
+    assert len(small.body) < len(plain.body) / 5
 
 
 async def test_zero_and_nothing_are_no_cursors(ground):
