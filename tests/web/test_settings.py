@@ -163,11 +163,15 @@ async def test_who_looks_elsewhere_is_told_of_a_turn_that_has_ended(page, api):
     assert "is done" == (await page.js("window.told[0][1]"))
 
 
-async def test_members_have_no_pages_of_administrators(page):
-    await page.goto("/admin/users")
+async def test_members_have_no_pages_of_administrators(browser, house):
+    async with a_page(browser) as page:
+        page.url = house.url
+        await page.cookies((await house.person("bert"))[1], house.url)
+        await page.goto("/admin/users")
 
-    await page.until_text("There is no such page")
-    assert "Administration" not in await page.text()
+        await page.until_text("There is no such page")
+        assert "Administration" not in await page.text()
+        assert [] == page.unexpected
 
 
 async def test_an_administrator_sets_up_a_provider_and_a_model(admin, house):
@@ -200,6 +204,8 @@ async def test_an_administrator_sets_up_a_provider_and_a_model(admin, house):
     await admin.goto(provider)
     await admin.click("button", "Try it")
     await admin.until_text("cannot be reached")
+    listed = "fetch('/api/experimental/chats').then(answer => answer.json())"
+    await admin.until(f"{listed}.then(chats => chats.length == 0)")  # it is archived
     assert (131_072, {"temperature": 0.5}) == (made["context_limit"], made["model_config"])
 
 

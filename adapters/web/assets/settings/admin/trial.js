@@ -8,8 +8,6 @@ import {Notice} from "../page.js";
 
 const CHATS = "/api/experimental/chats";
 const WAIT_MS = 60_000; // longer than that no model takes for a word
-const LOOK_MS = 500;
-const AWAY_TRIES = 20; // then the chat stays in the list
 
 /** @param {{models: any[], provider: any}} props */
 export function Trial({ models, provider }) {
@@ -31,33 +29,47 @@ export function Trial({ models, provider }) {
   <div role="status">${outcome && html`<${Notice} tone=${outcome.tone}>${outcome.text}<//>`}</div>`;
 }
 
-/** @typedef {{tone: string, text: string}} Outcome */
+/** @typedef {{tone: string, text: string, goesOn?: boolean}} Outcome `goesOn`: it is tried again */
 
 /** @param {string} model @returns {Promise<Outcome>} */
 async function tried(model) {
   const began = Date.now();
   const content = [{ type: "text", text: "Answer with the single word: ready" }];
   const { id } = await api.post(CHATS, { organization_id: me.peek()?.organization_ids[0], content, model_config_id: model });
-  const outcome = await heard(id, began);
-  void away(id);
-  return outcome;
+  const line = new EventSource(`${CHATS}/${id}/stream/sse`);
+  const outcome = await first(line, (event) => outcomeOf(event, Date.now() - began));
+  void away(id, line, !outcome || outcome.goesOn);
+  return outcome ?? { tone: "bad", text: "There was no answer within a minute." };
 }
 
-/** Follow the chat to its first answer or failure. @param {string} chat @param {number} began @returns {Promise<Outcome>} */
-function heard(chat, began) {
-  const line = new EventSource(`${CHATS}/${chat}/stream/sse`);
-  return new Promise((/** @type {(outcome: Outcome) => void} */ resolve) => {
+/**
+ * Return the first thing that is found in the events of a line; null: nothing within a minute.
+ * @template T @param {EventSource} line @param {(event: any) => T | null} look @returns {Promise<T | null>}
+ */
+function first(line, look) {
+  return new Promise((resolve) => {
     line.onmessage = ({ data }) => {
-      const outcome = outcomeOf(JSON.parse(data), Date.now() - began);
-      if (outcome) resolve(outcome);
+      const found = look(JSON.parse(data));
+      if (found) resolve(found);
     };
-    setTimeout(() => resolve({ tone: "bad", text: "There was no answer within a minute." }), WAIT_MS);
-  }).finally(() => line.close());
+    setTimeout(() => resolve(null), WAIT_MS);
+  });
+}
+
+/** Put the chat away, once it is at rest. @param {string} chat @param {EventSource} line @param {boolean | undefined} isAtWork */
+async function away(chat, line, isAtWork) {
+  if (isAtWork) {
+    const rests = first(line, ({ type, status }) => type === "status" && ["waiting", "error"].includes(status.status));
+    await api.post(`${CHATS}/${chat}/interrupt`).catch(() => null);
+    await rests;
+  }
+  line.close();
+  await api.patch(`${CHATS}/${chat}`, { archived: true }).catch(() => null);
 }
 
 /** @param {any} event @param {number} ms @returns {Outcome | null} */
 function outcomeOf({ type, retry, error, status }, ms) {
-  if (type === "retry") return { tone: "bad", text: sentence({ ...retry, message: retry.error }) };
+  if (type === "retry") return { tone: "bad", text: sentence({ ...retry, message: retry.error }), goesOn: true };
   if (type === "error") return { tone: "bad", text: sentence(error) };
   if (type === "status" && status.status === "waiting") return { tone: "go", text: `It answered after ${(ms / 1000).toFixed(1)} s.` };
   return null;
@@ -66,14 +78,4 @@ function outcomeOf({ type, retry, error, status }, ms) {
 /** @param {any} error */
 function sentence(error) {
   return [error?.message || "It failed, and gave no reason.", error?.detail, error?.status_code && `HTTP ${error.status_code}`].filter(Boolean).join(" · ");
-}
-
-/** Put the chat away, once it is at rest. @param {string} chat */
-async function away(chat) {
-  await api.post(`${CHATS}/${chat}/interrupt`).catch(() => null);
-  for (let tries = 0; tries < AWAY_TRIES; tries += 1) {
-    const isAway = await api.patch(`${CHATS}/${chat}`, { archived: true }).then(() => true, () => false);
-    if (isAway) return;
-    await new Promise((resolve) => setTimeout(resolve, LOOK_MS));
-  }
 }
