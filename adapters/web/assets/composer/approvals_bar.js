@@ -53,12 +53,15 @@ function show(call) {
   else run("message.show", { call });
 }
 
+/** Most of the card is in sight, or it fills most of the screen. @param {IntersectionObserverEntry} entry */
+const isSeen = ({ intersectionRatio, intersectionRect }) => intersectionRatio > 0.75 || intersectionRect.height > innerHeight / 2;
+
 /** Return whether the card of a call is in sight; looked at when it appears, goes, or is scrolled. @param {string | undefined} call */
 function useInSight(call) {
   const seen = useSignal(true);
   useEffect(() => {
     if (!call) return;
-    const watcher = new IntersectionObserver((entries) => (seen.value = entries[entries.length - 1].isIntersecting), { threshold: 0.3 });
+    const watcher = new IntersectionObserver((entries) => (seen.value = isSeen(entries[entries.length - 1])), { threshold: [0, 0.2, 0.4, 0.6, 0.8, 1] });
     let card = /** @type {Element | null} */ (null);
     const look = () => {
       const found = cardOf(call);

@@ -53,11 +53,16 @@ function SendButton({ place }) {
   const { desk } = place;
   const asking = useSignal(false);
   const button = useRef(/** @type {HTMLElement | null} */ (null));
-  const hold = useHold(() => place.working.peek() && (asking.value = true));
+  const pressed = useRef(false); // the finger that opened the list is lifted above it: that chooses nothing
+  const hold = useHold(() => {
+    pressed.current = false;
+    asking.value = place.working.peek();
+  });
   const first = place.conversation?.state.value.queue.length && desk.empty.value && !desk.editing.value;
   const nothing = desk.empty.value && !first;
   const label = desk.editing.value ? "Send in place of the old one" : first ? "Send the first of the queue now" : place.working.value ? wayOf(desk.busy.value).name : "Send";
-  const way = (/** @type {Busy} */ busy) => {
+  const way = (/** @type {Busy} */ busy, /** @type {MouseEvent} */ event) => {
+    if (!pressed.current && event.detail) return;
     asking.value = false;
     void send(place, busy);
   };
@@ -65,7 +70,7 @@ function SendButton({ place }) {
       aria-disabled=${nothing || desk.sending.value || whyNotNow(place) !== ""} ...${hold.props}
       onClick=${() => hold.isOver() && send(place, "usual")}>${icon("up")}</button>
     ${asking.value ? html`<${Popover} anchor=${button.current} label="How it goes in" onClose=${() => (asking.value = false)}>
-      <div class="menu">${WAYS.map((one) => html`<button type="button" class="item two" key=${one.id} onClick=${() => way(one.id)}>
+      <div class="menu" onPointerDown=${() => (pressed.current = true)}>${WAYS.map((one) => html`<button type="button" class="item two" key=${one.id} onClick=${(/** @type {MouseEvent} */ event) => way(one.id, event)}>
         <span class="what">${one.name}</span><small>${one.does}</small></button>`)}</div>
     <//>` : null}`;
 }
