@@ -11,10 +11,10 @@ import { leaveEditing } from "./editing.js";
 /** @typedef {import("./desk.js").Busy} Busy */
 
 /** Return why nothing can be sent now, or "". @param {Place} place */
-export function whyNotNow({ desk, conversation }) {
+export function whyNotNow({ desk, chat }) {
   if (desk.uploading.value) return "A file is still on its way.";
   if (desk.files.value.some((file) => file.state === "failed")) return "A file could not be sent: try again or remove it.";
-  if (conversation?.state.value.chat?.archived) return "The chat is archived.";
+  if (chat.value?.archived) return "The chat is archived.";
   return "";
 }
 

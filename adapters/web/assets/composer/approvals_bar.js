@@ -3,13 +3,15 @@
 import { html, useEffect, useSignal } from "../ui.js";
 import { icon } from "../shared/icons.js";
 import { run } from "../commands.js";
+import { usePart } from "../shared/part.js";
+import { callWords } from "../state/ask_words.js";
 import { sentence } from "./acts.js";
 
 /** @typedef {import("./composer.js").Place} Place */
 
 /** @param {{place: Place}} props */
 export function ApprovalsBar({ place }) {
-  const asks = place.conversation?.state.value.asks ?? [];
+  const asks = usePart(place.conversation, (state) => state.asks) ?? [];
   const first = asks[0];
   const seen = useInSight(first?.tool_call_id);
   if (!first || seen) return null;
@@ -22,25 +24,11 @@ export function ApprovalsBar({ place }) {
     }
   };
   return html`<section class="askbar" aria-label="Waits for your consent">
-    ${icon("key")}<button type="button" class="what" title="Show the call" onClick=${() => show(first.tool_call_id)}>${where}May I ${describe(first)}?</button>
+    ${icon("key")}<button type="button" class="what" title="Show the call" onClick=${() => show(first.tool_call_id)}>${where}May I ${callWords(first)}?</button>
     ${asks.length > 1 ? html`<span class="num">1 of ${asks.length}</span>` : null}
     <span class="r"><button type="button" class="btn main" onClick=${() => decide("allow_once")}>Allow once</button>
       <button type="button" class="btn" onClick=${() => show(first.tool_call_id)}>Show</button></span>
   </section>`;
-}
-
-/** @param {{tool_name: string, args: string}} ask */
-function describe({ tool_name: tool, args }) {
-  const name = tool.replace(/^(workspace|start):/, "").replaceAll("_", " ");
-  try {
-    const { command, path, model_intent: intent } = JSON.parse(args);
-    if (command) return `run ${command.split("\n")[0]}`;
-    if (path) return `${name} ${path}`;
-    if (intent) return `${name}: ${intent}`;
-  } catch {
-    // arguments that are no JSON are not shown here; the card does
-  }
-  return `use ${name}`;
 }
 
 /** @param {string} call */

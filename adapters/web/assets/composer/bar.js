@@ -58,7 +58,7 @@ function SendButton({ place }) {
     pressed.current = false;
     asking.value = place.working.peek();
   });
-  const first = place.conversation?.state.value.queue.length && desk.empty.value && !desk.editing.value;
+  const first = place.queued.value && desk.empty.value && !desk.editing.value;
   const nothing = desk.empty.value && !first;
   const label = desk.editing.value ? "Send in place of the old one" : first ? "Send the first of the queue now" : place.working.value ? wayOf(desk.busy.value).name : "Send";
   const way = (/** @type {Busy} */ busy, /** @type {MouseEvent} */ event) => {

@@ -9,6 +9,7 @@ import { ownerName } from "../state/row_words.js";
 import { pathsOf } from "../panel/changes_of.js";
 import { compact, send, stop } from "./acts.js";
 import { later } from "../shared/later.js";
+import { usePart } from "../shared/part.js";
 import { attach } from "./attaching.js";
 import { Bar } from "./bar.js";
 import { deskOf } from "./desk.js";
@@ -24,22 +25,25 @@ import { SuggestionList, Suggestions } from "./suggestions.js";
  * @typedef {{
  *   desk: Desk, conversation: any | null,
  *   working: import("../vendor/preact.js").ReadonlySignal<boolean>, plan: import("../vendor/preact.js").ReadonlySignal<boolean>,
- *   stopping: import("../vendor/preact.js").Signal<"" | "asked" | "heard">,
+ *   status: import("../vendor/preact.js").ReadonlySignal<any>, chat: import("../vendor/preact.js").ReadonlySignal<any>,
+ *   messages: import("../vendor/preact.js").ReadonlySignal<any>, queued: import("../vendor/preact.js").ReadonlySignal<any>,
+ *   asks: import("../vendor/preact.js").ReadonlySignal<any>, stopping: import("../vendor/preact.js").Signal<"" | "asked" | "heard">,
  *   paths: import("../vendor/preact.js").ReadonlySignal<string[]>, knows: (command: string) => boolean,
- * }} Place a composer and the chat that it writes to
+ * }} Place a composer and the chat that it writes to; `queued`, `asks`: how many
  */
 
 const ApprovalsBar = later(() => import("./approvals_bar.js").then((module) => module.ApprovalsBar));
 const Beside = later(() => import("./beside.js").then((module) => module.Beside));
 const Queue = later(() => import("./queue.js").then((module) => module.Queue));
 
+const chatOf = (/** @type {any} */ state) => state.chat;
 const WORKS = ["running", "interrupting", "requires_action"];
 const PLACEHOLDER = "Say what comes next. / for commands, @ for files";
 const ARMED_MS = 1500; // in which the second Esc has to come
 
 /** @param {{conversation: any | null, query?: URLSearchParams}} props */
 export function Composer({ conversation, query }) {
-  const chat = conversation?.state.value.chat;
+  const chat = usePart(conversation, chatOf);
   if (chat && !isMine(chat)) return html`<p class="comp readonly">You can read this chat. It belongs to ${ownerName(chat)}.</p>`;
   if (chat?.archived) return html`<p class="comp readonly">This chat is archived.${find("chat.unarchive") ? html`<button type="button" class="btn" onClick=${() => run("chat.unarchive", { chat: chat.id })}>Take out of the archive</button>` : null}</p>`;
   return html`<${OwnComposer} conversation=${conversation} query=${query} />`;
@@ -55,10 +59,9 @@ function OwnComposer({ conversation, query }) {
   useEffect(() => followEditing(place), [place]);
   useSignalEffect(() => followStop(place));
   const mine = place.desk;
-  const state = conversation?.state.value;
   return html`<div class="comp" id="composer">
-    ${state?.asks.length ? html`<${ApprovalsBar} place=${place} />` : null}
-    ${state?.queue.length ? html`<${Queue} place=${place} />` : null}
+    ${place.asks.value ? html`<${ApprovalsBar} place=${place} />` : null}
+    ${place.queued.value ? html`<${Queue} place=${place} />` : null}
     <div class=${`box${place.plan.value ? " planning" : ""}`}>
       <${SuggestionList} suggestions=${suggestions} />
       ${mine.files.value.length || mine.refs.value.length ? html`<${Beside} desk=${mine} />` : null}
@@ -72,8 +75,9 @@ function OwnComposer({ conversation, query }) {
 }
 
 /** "Stopping…" until the chat has been interrupting, or works no longer. @param {Place} place */
-function followStop({ conversation, stopping }) {
-  const status = conversation?.state.value.status;
+function followStop(place) {
+  const { stopping } = place;
+  const status = place.status.value;
   if (status === "interrupting") stopping.value = "heard";
   else if (stopping.peek() === "heard" || !WORKS.includes(status)) stopping.value = "";
 }
@@ -81,11 +85,14 @@ function followStop({ conversation, stopping }) {
 /** @param {any | null} conversation @returns {Place} */
 function placeOf(conversation) {
   const desk = deskOf(conversation?.id ?? null);
+  const part = (/** @type {(state: any) => any} */ pick) => computed(() => (conversation ? pick(conversation.state.value) : undefined));
+  const status = part((state) => state.status), chat = part(chatOf), messages = part((state) => state.messages);
   return {
-    desk, conversation, stopping: signal(/** @type {"" | "asked" | "heard"} */ ("")),
-    working: computed(() => WORKS.includes(conversation?.state.value.status ?? "")),
-    plan: computed(() => Boolean(conversation ? conversation.state.value.chat?.plan_mode : desk.fresh.value.plan)),
-    paths: computed(() => (conversation ? pathsOf(conversation.state.value.messages) : [])),
+    desk, conversation, status, chat, messages, queued: part((state) => state.queue.length), asks: part((state) => state.asks.length),
+    stopping: signal(/** @type {"" | "asked" | "heard"} */ ("")),
+    working: computed(() => WORKS.includes(status.value)),
+    plan: computed(() => Boolean(conversation ? chat.value?.plan_mode : desk.fresh.value.plan)),
+    paths: computed(() => pathsOf(messages.value ?? [])),
     knows: (id) => Boolean(find(id)),
   };
 }

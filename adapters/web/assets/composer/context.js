@@ -13,10 +13,9 @@ const ContextPopover = later(() => import("./context_details.js").then((module) 
 
 /** @param {Place} place */
 function fullnessOf(place) {
-  const { messages } = place.conversation.state.value;
   const { model } = chosen(place);
   const own = thresholds.value[model?.id ?? ""];
-  return fullness(usedTokens(messages), model?.contextLimit ?? 0, own ?? model?.threshold ?? 70);
+  return fullness(usedTokens(place.messages.value), model?.contextLimit ?? 0, own ?? model?.threshold ?? 70);
 }
 
 /** @param {{place: Place}} props */

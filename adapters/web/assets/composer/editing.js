@@ -11,7 +11,7 @@ export function followEditing({ desk, conversation }) {
   if (!conversation) return () => {};
   return effect(() => {
     const wanted = editing.value;
-    const now = wanted?.chat === conversation.id ? wanted.message : null;
+    const now = wanted && wanted.chat === conversation.id ? wanted.message : null;
     untracked(() => (now ? begin(desk, now) : end(desk)));
   });
 }

@@ -11,8 +11,7 @@ import { catalogue, modelOf, readModels } from "./catalogue.js";
 const ModelPopover = later(() => import("./model_picker.js").then((module) => module.ModelPopover));
 
 /** Return the model and the effort that the next message will go with. @param {Place} place */
-export function chosen({ desk, conversation }) {
-  const chat = conversation?.state.value.chat;
+export function chosen({ desk, chat: { value: chat } }) {
   const model = modelOf(desk.model.value ?? chat?.last_model_config_id ?? null);
   const wanted = desk.effort.value ?? (desk.model.value ? "" : chat?.last_reasoning_effort ?? "");
   return { model, effort: model?.efforts.includes(wanted) ? wanted : "" };

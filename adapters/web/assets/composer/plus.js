@@ -35,7 +35,7 @@ export function PlusButton({ place }) {
 
 /** @param {Place} place @param {(page: keyof typeof PAGES) => void} show @param {() => void} pick */
 function items(place, show, pick) {
-  const child = Boolean(place.conversation?.state.peek().chat?.parent_chat_id);
+  const child = Boolean(place.chat.peek()?.parent_chat_id);
   return [
     { label: "Attach files…", icon: "clip", run: pick },
     { label: "Plan first", icon: "plan", checked: place.plan.peek(), disabled: child ? "An agent does as its chat does." : false, run: () => togglePlan(place) },

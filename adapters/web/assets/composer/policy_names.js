@@ -10,7 +10,7 @@ export const POLICIES = [
 ];
 
 /** @param {Place} place */
-export function policyOf({ conversation, desk }) {
-  const id = conversation ? conversation.state.value.chat?.approval_policy ?? "" : desk.fresh.value.policy;
+export function policyOf({ conversation, chat, desk }) {
+  const id = conversation ? chat.value?.approval_policy ?? "" : desk.fresh.value.policy;
   return POLICIES.find((policy) => policy.id === id) ?? POLICIES[0];
 }

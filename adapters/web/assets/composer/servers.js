@@ -39,10 +39,10 @@ export function ServersPopover({ place, anchor, close }) {
 }
 
 /** Return the ids that the chat may use. @param {Place} place @param {Server[]} servers */
-function usedBy({ desk, conversation }, servers) {
+function usedBy({ desk, conversation, chat }, servers) {
   const chosen = desk.fresh.value.servers;
   if (chosen) return chosen;
-  if (conversation) return conversation.state.value.chat?.mcp_server_ids ?? [];
+  if (conversation) return chat.value?.mcp_server_ids ?? [];
   return servers.filter((server) => server.availability !== "default_off").map((server) => server.id);
 }
 

@@ -19,7 +19,7 @@ export function WorkspacePopover({ place, anchor, close }) {
   const templates = useSignal(/** @type {any[]} */ ([]));
   const said = useSignal("Reading the workspaces…");
   useEffect(() => void read(spaces, templates, said), []);
-  const now = conversation ? conversation.state.value.chat?.workspace_id ?? "" : desk.fresh.value.workspace;
+  const now = conversation ? place.chat.value?.workspace_id ?? "" : desk.fresh.value.workspace;
   const groups = useCallback(
     (/** @type {string} */ typed) => groupsOf(spaces.value, templates.value, typed, now),
     [spaces.value, templates.value, now],

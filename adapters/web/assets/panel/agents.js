@@ -6,6 +6,7 @@ import { costOf, readCost } from "../composer/cost.js";
 import { modelOf, readModels } from "../composer/catalogue.js";
 import { shortName } from "../composer/model.js";
 import { Age, Cue } from "../list/row.js";
+import { usePart } from "../shared/part.js";
 import { icon } from "../shared/icons.js";
 import { lightOf, LIGHT_NAMES, works } from "../state/lights.js";
 import { rowLine } from "../state/row_words.js";
@@ -15,7 +16,7 @@ import { spanText, useClock } from "./spans.js";
 
 /** @param {import("./panel.js").About} props */
 export function Agents({ conversation }) {
-  const root = familyOf(conversation);
+  const root = familyOf(usePart(conversation, (state) => state.chat));
   useEffect(() => void readModels(), []);
   if (!root) return html`<div class="pbody"><p class="none" role="status">Reading the agents…</p></div>`;
   const children = [...root.children].sort((one, other) => one.created_at.localeCompare(other.created_at));

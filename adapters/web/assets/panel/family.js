@@ -11,11 +11,10 @@ const FAMILIES_MAX = 50;
 const read = new Map();
 
 /**
- * Return the root with its children, or null while it is not known.
- * @param {any} conversation
+ * Return the root of a chat with its children, or null while it is not known.
+ * @param {any} chat
  */
-export function familyOf(conversation) {
-  const chat = conversation.state.value.chat;
+export function familyOf(chat) {
   if (!chat) return null;
   const root = chat.parent_chat_id ? chat.root_chat_id : chat.id;
   const listed = chats.list.value && chats.find(root);

@@ -4,6 +4,7 @@ import { computed, effect, html, signal, useEffect, useMemo, useRef, useSignal }
 import { command, run } from "../commands.js";
 import { showPanel } from "../frame.js";
 import { icon } from "../shared/icons.js";
+import { partOf } from "../shared/part.js";
 import { changesOf, filesOf } from "./changes_of.js";
 import { familyOf } from "./family.js";
 import { pastOf } from "./past.js";
@@ -51,12 +52,12 @@ export function Panel({ conversation }) {
 
 /** @param {any} conversation @param {import("./past.js").Past} past */
 function countsOf(conversation, past) {
-  return computed(() => ({
-    changes: filesOf(changesOf(past.messages.value)).length,
-    agents: familyOf(conversation)?.children.length ?? 0,
-    terminal: processesOf(past.messages.value, conversation.state.value.asks).filter((process) => process.state === "running").length,
-    summary: 0,
-  }));
+  const asks = partOf(conversation, (state) => state.asks);
+  const chat = partOf(conversation, (state) => state.chat);
+  const changes = computed(() => filesOf(changesOf(past.messages.value)).length);
+  const terminal = computed(() => processesOf(past.messages.value, asks.value).filter((process) => process.state === "running").length);
+  const agents = computed(() => familyOf(chat.value)?.children.length ?? 0);
+  return computed(() => ({ changes: changes.value, agents: agents.value, terminal: terminal.value, summary: 0 }));
 }
 
 /** @param {{counts: Record<Tab, number>}} props */

@@ -2,6 +2,7 @@
 // older ones, of which only calls and results are kept.
 
 import { computed, signal } from "../ui.js";
+import { partOf } from "../shared/part.js";
 import { api } from "../wire/api.js";
 
 /** @typedef {{messages: import("../vendor/preact.js").ReadonlySignal<readonly any[]>, state: import("../vendor/preact.js").Signal<"idle" | "loading" | "failed" | "end" | "bound">, read: () => Promise<void>}} Past */
@@ -27,8 +28,9 @@ function begin(conversation) {
   const older = signal(/** @type {any[]} */ ([]));
   const state = signal(/** @type {"idle" | "loading" | "failed" | "end" | "bound"} */ ("idle"));
   let before = 0;
+  const newest = partOf(conversation, (state) => state.messages);
   const messages = computed(() => {
-    const near = conversation.state.value.messages;
+    const near = newest.value;
     const first = near[0]?.id ?? Infinity;
     const far = older.value.filter((message) => message.id < first);
     return far.length ? [...far, ...near] : near;

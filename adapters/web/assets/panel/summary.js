@@ -6,6 +6,7 @@ import { costOf, readCost, useCost } from "../composer/cost.js";
 import { shortName } from "../composer/model.js";
 import { tokensText } from "../composer/usage.js";
 import { run } from "../commands.js";
+import { usePart } from "../shared/part.js";
 import { money } from "../text/money.js";
 import { familyOf } from "./family.js";
 import { useWorkspace } from "./workspaces.js";
@@ -14,7 +15,7 @@ import { byModel, sumOf } from "./usage_of.js";
 
 /** @param {import("./panel.js").About} props */
 export function SummaryTab({ conversation, past }) {
-  const { chat } = conversation.state.value;
+  const chat = usePart(conversation, (state) => state.chat);
   useEffect(() => {
     void readModels();
     void past.read();
@@ -33,10 +34,11 @@ const BESIDE = { title: "Titles", summary: "Summaries and labels", advice: "Advi
 /** @param {{conversation: any}} props */
 function CostTable({ conversation }) {
   const cost = useCost(conversation);
-  const children = familyOf(conversation)?.children ?? [];
+  const chat = usePart(conversation, (state) => state.chat);
+  const children = familyOf(chat)?.children ?? [];
   useEffect(() => children.forEach((/** @type {any} */ child) => void readCost(child.id)), [children]);
   if (!cost) return null;
-  const own = chatLabel(conversation);
+  const own = chat?.parent_chat_id ? "This agent" : "This chat";
   const rows = [
     { name: own, micros: cost.own_cost_micros, unpriced: cost.own_unpriced_request_count, requests: cost.own_request_count },
     ...children.filter((/** @type {any} */ child) => child.id !== conversation.id).map((/** @type {any} */ child) => agentRow(child)).filter(Boolean),
@@ -46,9 +48,6 @@ function CostTable({ conversation }) {
     ${(cost.beside ?? []).map((side) => html`<tr class="dim"><th scope="row">${BESIDE[/** @type {keyof typeof BESIDE} */ (side.what)] ?? side.what}</th><td class="num">${side.request_count}</td><td class="num">${money(side.cost_micros, side.unpriced_request_count)}</td></tr>`)}
     </tbody><tfoot><tr><th scope="row">All of the family</th><td class="num">${cost.request_count}</td><td class="num">${money(cost.total_cost_micros, cost.unpriced_request_count)}</td></tr></tfoot></table></section>`;
 }
-
-/** @param {any} conversation */
-const chatLabel = (conversation) => (conversation.state.value.chat?.parent_chat_id ? "This agent" : "This chat");
 
 /** @param {any} child */
 function agentRow(child) {

@@ -3,6 +3,7 @@
 import { html, memo, useEffect, useLayoutEffect, useMemo, useRef, useSignal } from "../ui.js";
 import { run } from "../commands.js";
 import { icon } from "../shared/icons.js";
+import { usePart } from "../shared/part.js";
 import { AnsiText } from "../shared/ansi_text.js";
 import { PastNote } from "./past_note.js";
 import { processesOf } from "./processes_of.js";
@@ -15,7 +16,7 @@ const SHOWN_FIRST = 30; // commands; more are shown when they are asked for
 /** @param {import("./panel.js").About} props */
 export function Terminal({ conversation, past }) {
   const most = useSignal(SHOWN_FIRST);
-  const { asks } = conversation.state.value;
+  const asks = usePart(conversation, (state) => state.asks) ?? [];
   const processes = useMemo(() => processesOf(past.messages.value, asks).reverse(), [past.messages.value, asks]);
   useEffect(() => void past.read(), [past]);
   const running = processes.filter((process) => process.state === "running");
