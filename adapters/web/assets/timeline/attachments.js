@@ -34,7 +34,7 @@ export const FileChip = memo(({ part, at }) => {
   const chip = html`<i>${signOf(part)}</i><span class="name">${nameOf(part)}</span>`;
   return html`<span class="att f">
     ${TEXT.test(part.media_type)
-      ? html`<button type="button" class="open" onClick=${() => at.do("file.show", { part, href })} aria-label=${`Show ${nameOf(part)}`}>${chip}</button>`
+      ? html`<button type="button" class="open" title="Show" onClick=${() => at.do("file.show", { part, href })}>${chip}</button>`
       : html`<span class="open">${chip}</span>`}
     <a class="ic sm" href=${href} download=${nameOf(part)} aria-label=${`Download ${nameOf(part)}`} title="Download">${icon("download")}</a>
   </span>`;
