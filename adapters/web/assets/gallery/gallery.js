@@ -6,7 +6,7 @@ import { fixtures } from "./fixtures.js";
 import { ITEMS } from "./items.js";
 import { ItemView } from "../timeline/rows.js";
 import { ADVICE, AGENTS } from "./tools.js";
-import { Failed, Retry } from "../timeline/endings.js";
+import { Failed, Retry } from "../timeline/cards/endings.js";
 import { ERRORS, RETRY } from "./endings.js";
 
 const query = new URLSearchParams(location.search);

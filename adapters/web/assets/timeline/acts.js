@@ -6,10 +6,8 @@ import { ask } from "../shared/dialog.js";
 import { openMenu } from "../shared/menu.js";
 import { toast } from "../shared/toast.js";
 import { catalogue, readModels } from "../composer/catalogue.js";
-import { showFile } from "./lightbox.js";
 import { editing } from "./editing.js";
 import { navigationOf } from "./navigation.js";
-import { answerOf } from "./client_answers.js";
 import { textOf } from "./turn.js";
 
 /**
@@ -36,14 +34,14 @@ function acts(desk) {
     { id: "message.edit", title: "Edit your last message", group, hidden: false, when: () => isOwn(desk) && Boolean(lastOwn(desk)), run: (args) => edit(desk, args?.message) },
     { id: "message.resend", title: "Send again with another model", run: (args) => resend(desk, args) },
     { id: "message.show", title: "Show a message", run: (args) => showCall(args) },
-    { id: "file.show", title: "Show a file", run: showFile },
+    { id: "file.show", title: "Show a file", run: (what) => import("./lightbox.js").then((module) => module.showFile(what)) },
     { id: "chat.open", title: "Open a chat", run: ({ chat }) => go(`/c/${chat}`) },
     { id: "chat.retry", title: "Try the failed turn again", group, hidden: false, when: () => hasFailed(desk), run: (args) => conversation.retry({ model: args?.model }) },
     { id: "chat.retryWith", title: "Go on with another model", run: (args) => withModel(args.at, (model) => conversation.retry({ model })) },
     ...decisions(desk),
     { id: "question.answer", title: "Answer a question", run: ({ text }) => conversation.send({ text }) },
     { id: "plan.carry", title: "Carry out the plan", run: () => conversation.send({ text: "Carry out the plan.", plan: false }) },
-    { id: "call.answer", title: "Answer a call", run: (args) => answerOf(conversation, args) },
+    { id: "call.answer", title: "Answer a call", run: (args) => import("./client_answers.js").then((module) => module.answerOf(conversation, args)) },
   ];
 }
 

@@ -3,7 +3,6 @@
 
 import { html, signal, useEffect, useMemo, useSignalEffect } from "../ui.js";
 import { callWords } from "./cards/asks.js";
-import { faultOf } from "./faults.js";
 
 const PAUSE_MS = 2000;
 
@@ -18,7 +17,7 @@ export function Announcer({ conversation }) {
     if (speaks && !before.speaks) voice.say("Answer begins");
     const fresh = asks.find((ask) => !before.asks.includes(ask));
     if (fresh) voice.say(`Asks: ${callWords(fresh)}`);
-    if (error && error !== before.error) voice.say(faultOf(error).title);
+    if (error && error !== before.error) import("./faults.js").then(({ faultOf }) => voice.say(faultOf(error).title));
     else if (status === "waiting" && before.status && before.status !== "waiting") voice.say("Done");
     Object.assign(before, { status, asks, speaks, error });
   });

@@ -1,30 +1,28 @@
 // What stands below the last message: why nothing goes on, and what can be done about it.
 
-import { html, memo, useComputed, useState } from "../ui.js";
-import { icon } from "../shared/icons.js";
-import { Approval } from "./cards/approval.js";
-import { parsed } from "./cards/asks.js";
-import { Button } from "./cards/frame.js";
-import { cardOf } from "./cards/table.js";
-import { callOf, timeOf } from "./calls.js";
-import { faultOf, originWords, retryWords, STATUS_PAGES } from "./faults.js";
-import { Countdown, Elapsed } from "./ticking.js";
+import { html, useComputed } from "../ui.js";
+import { later } from "../shared/later.js";
+import { Elapsed } from "./ticking.js";
 
 /** @typedef {import("./timeline.js").Conversation} Conversation */
 
-const OVERLOADED = new Set(["overloaded", "timeout"]);
+const ForeignAsk = later(() => import("./cards/endings.js").then((module) => module.ForeignAsk));
+const Retry = later(() => import("./cards/endings.js").then((module) => module.Retry));
+const Failed = later(() => import("./cards/endings.js").then((module) => module.Failed));
+
+const NONE = new Set();
 
 /** @param {{conversation: Conversation, at: any}} props */
 export function Endings({ conversation, at }) {
   const asks = useComputed(() => conversation.state.value.asks);
   const retry = useComputed(() => conversation.state.value.retry);
   const error = useComputed(() => conversation.state.value.error);
-  const shown = useComputed(() => shownCalls(conversation.state.value));
+  const shown = useComputed(() => (asks.value.length ? shownCalls(conversation.state.value) : NONE));
   const foreign = asks.value.filter((ask) => !shown.value.has(ask.tool_call_id) || ask.chat_id !== conversation.id);
   return html`${foreign.map((ask) => html`<${ForeignAsk} key=${`${ask.chat_id}.${ask.tool_call_id}`} ask=${ask} at=${at} />`)}
     ${retry.value && html`<${Retry} retry=${retry.value} at=${at} />`}
     ${error.value && html`<${Failed} error=${error.value} at=${at} />`}
-    <${Now} conversation=${conversation} at=${at} />`;
+    <${Now} conversation=${conversation} />`;
 }
 
 /** The ids of calls that stand in the messages themselves. @param {any} state */
@@ -34,80 +32,8 @@ function shownCalls(state) {
   return new Set(parts.filter((part) => part.type === "tool-call").map((part) => part.tool_call_id));
 }
 
-/** A call that an agent of this chat asks about. @param {{ask: import("./calls.js").Approval, at: any}} props */
-const ForeignAsk = memo(({ ask, at }) => {
-  const part = { type: "tool-call", tool_call_id: ask.tool_call_id, tool_name: nameOf(ask), args: parsed(ask.args), created_at: ask.requested_at };
-  const call = callOf(`ask.${ask.chat_id}.${ask.tool_call_id}`, part, undefined, {
-    chat: at.chat, isOpen: true, isLive: false, asks: new Map([[ask.tool_call_id, ask]]), waits: new Set(), after: "", latest: true,
-  });
-  return html`<${Approval} call=${call} card=${cardOf(call.name)} at=${at} />`;
-});
-
-/** @param {{tool_name: string}} ask */
-const nameOf = (ask) => ask.tool_name.replace(/^(workspace|start):/, "");
-
-/** @param {{retry: any, at: any}} props */
-export const Retry = memo(({ retry, at }) => {
-  const until = timeOf(retry.retrying_at) ?? 0;
-  const page = retry.kind === "overloaded" && STATUS_PAGES[retry.provider ?? ""];
-  return html`<section class="retry ending" aria-label="It is tried again">
-    <span><b>${retryWords(retry)}</b> Attempt ${retry.attempt + 1} in <b><${Countdown} until=${until} over="a moment" /></b></span>
-    <small>${originWords(retry)}${page && html` · <a href=${page} target="_blank" rel="noopener noreferrer">their status</a>`}</small>
-    ${!at.readonly &&
-    html`<span class="r">
-      <${Act} label="Try now" run=${() => at.do("chat.retry")} />
-      <${Act} label="Another model…" run=${(/** @type {any} */ event) => at.do("chat.retryWith", { at: event.currentTarget })} />
-    </span>`}
-  </section>`;
-});
-
-/** A button that says in its place what went wrong. @param {{label: string, form?: string, run: (event: any) => any}} props */
-export function Act({ label, form = "", run }) {
-  const [fault, setFault] = useState("");
-  const [busy, setBusy] = useState(false);
-  const onClick = async (/** @type {any} */ event) => {
-    setBusy(true);
-    setFault("");
-    try {
-      await run(event);
-    } catch (error) {
-      setFault(/** @type {any} */ (error)?.message ?? String(error));
-    }
-    setBusy(false);
-  };
-  return html`<${Button} label=${label} form=${form} disabled=${busy} onClick=${onClick} />${fault && html`<span class="bad" role="alert">${fault}</span>`}`;
-}
-
-/** @type {Record<import("./faults.js").Act, [string, (at: any, event: any) => any]>} */
-const ACTS = {
-  again: ["Try again", (at) => at.do("chat.retry")],
-  model: ["Another model…", (at, event) => at.do("chat.retryWith", { at: event.currentTarget })],
-  key: ["Change the key…", (at) => at.do("settings.keys")],
-  compact: ["Summarise now", (at) => at.do("chat.compact")],
-  edit: ["Edit the message", (at) => at.do("message.edit")],
-  usage: ["Look at what was used", (at) => at.do("panel.show", { tab: "summary" })],
-};
-
-/** @param {{error: any, at: any}} props */
-export const Failed = memo(({ error, at }) => {
-  const fault = faultOf(error);
-  const [isOpen, setOpen] = useState(false);
-  const details = [error.message, error.detail].filter(Boolean).join("\n\n");
-  const report = JSON.stringify({ chat: at.chat, ...error }, null, 2);
-  return html`<section class="card bad ending" aria-label=${fault.title} tabindex="-1">
-    <header>${icon("x")}<b>${fault.title}</b><span class="r">${originWords(error)}</span></header>
-    <div class="in">${fault.sentence}</div>
-    ${isOpen && html`<pre class="error" tabindex="0">${details}</pre>`}
-    <footer>
-      ${!at.readonly && fault.acts.map((name, i) => html`<${Act} key=${name} label=${ACTS[name][0]} form=${i ? "" : "main"} run=${(/** @type {any} */ event) => ACTS[name][1](at, event)} />`)}
-      ${details && html`<${Button} form="quiet" label=${isOpen ? "Hide details" : "Details"} onClick=${() => setOpen(!isOpen)} />`}
-      ${isOpen && html`<${Button} form="quiet" label="Copy for a report" onClick=${() => at.do("copy", { text: report })} />`}
-    </footer>
-  </section>`;
-});
-
-/** One quiet line that says what goes on when nothing else does. @param {{conversation: Conversation, at: any}} props */
-function Now({ conversation, at }) {
+/** One quiet line that says what goes on when nothing else does. @param {{conversation: Conversation}} props */
+function Now({ conversation }) {
   const words = useComputed(() => nowWords(conversation.state.value, conversation.line.value));
   if (!words.value) return null;
   const { text, light, since } = words.value;

@@ -1,7 +1,7 @@
 // A message of the user's: its text, what is attached to it, and what can be done with it.
 
 import { html, memo, useState } from "../ui.js";
-import { SignButton, Button } from "./cards/frame.js";
+import { Button, SignButton } from "./controls.js";
 import { FileChip, FileReference } from "./attachments.js";
 import { timeOf } from "./calls.js";
 import { textOf } from "./turn.js";

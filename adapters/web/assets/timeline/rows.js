@@ -2,17 +2,16 @@
 
 import { html, memo } from "../ui.js";
 import { icon } from "../shared/icons.js";
-import { Agents, CallView, Reads } from "./cards/table.js";
-import { SignButton, useToggle } from "./cards/frame.js";
-import { hostOf, isWebAddress } from "./cards/others.js";
-import { Tree } from "./cards/tree.js";
+import { later } from "../shared/later.js";
+import { hostOf, isWebAddress } from "./addresses.js";
+import { SignButton, useToggle } from "./controls.js";
 import { timeOf } from "./calls.js";
 import { preferences } from "../preferences.js";
 import { OwnMessage } from "./own_message.js";
 import { FileChip } from "./attachments.js";
 import { Prose } from "./prose.js";
 import { Elapsed } from "./ticking.js";
-import { clock, counted, duration, firstLine, grouped, tokens } from "./words.js";
+import { clock, counted, duration, grouped, tokens } from "./words.js";
 
 /** @typedef {import("./items.js").Item} Item */
 /** @typedef {import("./cards/frame.js").At} At */
@@ -25,21 +24,19 @@ const VIEWS = {
   me: (item, at) => html`<${OwnMessage} message=${item.said} at=${at} />`,
   text: (item, at) => html`<${Answer} item=${item} at=${at} />`,
   thought: (item, at) => html`<${Thought} item=${item} at=${at} />`,
-  call: (item, at) => html`<${CallView} call=${item.call} at=${at} />`,
-  reads: (item, at) => html`<${Reads} calls=${item.calls} at=${at} />`,
-  agents: (item, at) => html`<${Agents} calls=${item.calls} at=${at} />`,
-  summary: (item, at) => html`<${Summary} call=${item.call} at=${at} />`,
+  call: (item, at) => html`<${CallItem} item=${item} at=${at} />`,
   sources: (item) => sources(item),
   file: (item, at) => html`<div class="files"><${FileChip} part=${item.part} at=${at} /></div>`,
   notice: (item) => html`<p class="notice">${icon("warn")}<span>${item.text}</span></p>`,
   fold: (item, at) => html`<${Fold} item=${item} at=${at} />`,
   hole: (item, at) => html`<${Hole} item=${item} at=${at} />`,
-  strange: (item) => html`<div class="card"><header>${icon("q")}<b>${item.part.type}</b></header>
-    <div class="in"><${Tree} value=${item.part} /></div></div>`,
 };
 
+/** What tools did: cards are loaded with the first of them. */
+const CallItem = later(() => import("./cards/table.js").then((module) => module.CallItem));
+
 /** An item of the timeline. @param {{item: Item, at: Around}} props */
-export const ItemView = memo(({ item, at }) => VIEWS[item.kind](item, at));
+export const ItemView = memo(({ item, at }) => (VIEWS[item.kind] ?? VIEWS.call)(item, at));
 
 /** @param {{item: Item, at: Around}} props */
 const Answer = memo(({ item, at }) => {
@@ -104,23 +101,6 @@ function titleOf(text) {
   const found = /^\s*\*\*(.{3,80}?)\*\*/.exec(text) ?? /^\s*#+\s+(.{3,80})$/m.exec(text.slice(0, 200));
   return found ? found[1][0].toLowerCase() + found[1].slice(1) : "";
 }
-
-/** @param {{call: import("./calls.js").Call, at: Around}} props */
-const Summary = memo(({ call, at }) => {
-  const { result, args } = call;
-  const isOpen = at.opened(call.key) ?? false;
-  const onToggle = useToggle(call.key, isOpen, at);
-  if (call.running) return html`<div class="mark" role="status"><span><i class="cue go"></i> Summarising what was said…</span></div>`;
-  if (call.failed || call.state === "interrupted") {
-    return html`<div class="mark bad"><span>It could not be summarised: ${firstLine(call.error || "it was stopped")}</span></div>`;
-  }
-  const before = result?.context_tokens ? `${tokens(result.context_tokens)} tokens summarised` : "Summarised";
-  const why = (result?.source ?? args.source) === "manual" ? "as asked" : "to make room";
-  return html`<details class="marked" open=${isOpen} onToggle=${onToggle} data-call=${call.key}>
-    <summary class="mark"><span>${before}, ${why} · <u>${isOpen ? "close" : "read it"}</u></span></summary>
-    ${isOpen && html`<div class="card"><div class="in"><${Prose} text=${String(result?.summary ?? "")} /></div></div>`}
-  </details>`;
-});
 
 /** @param {Item} item */
 const sources = (item) =>

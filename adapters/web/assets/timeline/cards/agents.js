@@ -6,7 +6,8 @@ import { Prose } from "../prose.js";
 import { Elapsed } from "../ticking.js";
 import { counted, duration, firstLine, shortened } from "../words.js";
 import { timeOf } from "../calls.js";
-import { Button, CallLine, said, useToggle } from "./frame.js";
+import { Button, useToggle } from "../controls.js";
+import { CallLine, said } from "./frame.js";
 
 /** @typedef {import("./frame.js").Card} Card @typedef {import("./frame.js").Call} Call */
 /** @typedef {import("./frame.js").At} At */

@@ -4,7 +4,7 @@ import { html, memo, useState } from "../../ui.js";
 import { icon } from "../../shared/icons.js";
 import { Countdown } from "../ticking.js";
 import { timeOf } from "../calls.js";
-import { Button } from "./frame.js";
+import { Button } from "../controls.js";
 import { generic } from "./generic.js";
 
 /** @typedef {import("./frame.js").Card} Card @typedef {import("./frame.js").Call} Call */

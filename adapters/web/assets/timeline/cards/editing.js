@@ -1,9 +1,10 @@
 // Files that are written and edited: what changes in each, line by line.
 
 import { html } from "../../ui.js";
-import { basename, counted } from "../words.js";
+import { counted } from "../words.js";
 import { Diff, statisticsOf } from "../diff_view.js";
-import { said, SignButton } from "./frame.js";
+import { SignButton } from "../controls.js";
+import { said } from "./frame.js";
 import { CodeText } from "../code_view.js";
 
 /** @typedef {import("./frame.js").Card} Card @typedef {import("./frame.js").Call} Call */

@@ -1,8 +1,9 @@
 // Commands: execute, and the processes that it leaves running.
 
 import { html } from "../../ui.js";
-import { basename, counted, duration, firstLine, size } from "../words.js";
-import { said, SignButton } from "./frame.js";
+import { duration, firstLine, size } from "../words.js";
+import { SignButton } from "../controls.js";
+import { said } from "./frame.js";
 import { Terminal } from "./terminal.js";
 
 /** @typedef {import("./frame.js").Card} Card @typedef {import("./frame.js").Call} Call */

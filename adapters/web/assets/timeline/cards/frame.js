@@ -1,7 +1,8 @@
 // The form that calls of tools have in common: one line that opens into a card.
 
-import { html, memo, useCallback } from "../../ui.js";
+import { html, memo } from "../../ui.js";
 import { icon } from "../../shared/icons.js";
+import { useToggle } from "../controls.js";
 import { preferences } from "../../preferences.js";
 import { Elapsed } from "../ticking.js";
 import { duration, firstLine } from "../words.js";
@@ -59,22 +60,6 @@ export const CallLine = memo(({ card, call, at }) => {
     ${isOpen && acts && html`<span class="work-acts">${acts}</span>`}
   </div>`;
 });
-
-/**
- * Return what is to be done when a user opens or closes something.
- * @param {string} key
- * @param {boolean} isOpen
- * @param {At} at
- */
-export function useToggle(key, isOpen, at) {
-  return useCallback(
-    (/** @type {Event} */ event) => {
-      const { open } = /** @type {HTMLDetailsElement} */ (event.currentTarget);
-      if (open !== isOpen) at.setOpened(key, open);
-    },
-    [key, isOpen, at],
-  );
-}
 
 /** @param {Card} card @param {Call} call @param {string} problem */
 function opensBy(card, call, problem) {
@@ -150,25 +135,3 @@ export function said(call, now, then, not) {
   if (call.failed) return not ?? `${then}: failed`;
   return call.state === "done" ? then : now;
 }
-
-/** A button with words. @param {{label: string, onClick: () => any, form?: string, keys?: string, disabled?: boolean}} props */
-export const Button = ({ label, onClick, form = "", keys, disabled }) =>
-  html`<button type="button" class=${`btn ${form}`} disabled=${disabled} onClick=${onClick}>
-    ${label}${keys && html` <kbd>${keys}</kbd>`}
-  </button>`;
-
-/** A button with a sign. @param {{sign: string, label: string, onClick: (event: Event) => any}} props */
-export const SignButton = ({ sign, label, onClick }) =>
-  html`<button
-    type="button"
-    class="ic sm"
-    aria-label=${label}
-    title=${label}
-    onClick=${(/** @type {Event} */ event) => {
-      event.preventDefault();
-      event.stopPropagation();
-      onClick(event);
-    }}
-  >
-    ${icon(sign)}
-  </button>`;

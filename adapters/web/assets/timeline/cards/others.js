@@ -1,6 +1,7 @@
 // Smaller cards: the advisor, searches of the web, workspaces and their templates.
 
 import { html } from "../../ui.js";
+import { hostOf, isWebAddress } from "../addresses.js";
 import { Prose } from "../prose.js";
 import { counted, firstLine } from "../words.js";
 import { said } from "./frame.js";
@@ -74,18 +75,6 @@ export const hit = ({ url, title, page_age: age }) =>
     ${isWebAddress(url) ? html`<a href=${url} target="_blank" rel="noopener noreferrer">${title || url}</a>` : title || url}
     <span class="quiet"> ${hostOf(url)}${age && `, ${age}`}</span>
   </li>`;
-
-/** @param {string} url */
-export const isWebAddress = (url) => /^https?:\/\//i.test(url);
-
-/** @param {string} url */
-export function hostOf(url) {
-  try {
-    return new URL(url).hostname.replace(/^www\./, "");
-  } catch {
-    return "";
-  }
-}
 
 /** @param {Call} call */
 const workspaceName = (call) => String(call.result?.workspace_name ?? call.args.name ?? "");

@@ -4,7 +4,7 @@ import { html, memo, useEffect, useState } from "../../ui.js";
 import { icon } from "../../shared/icons.js";
 import { Prose } from "../prose.js";
 import { basename } from "../words.js";
-import { Button, SignButton } from "./frame.js";
+import { Button, SignButton } from "../controls.js";
 
 /** @typedef {import("./frame.js").Card} Card @typedef {import("./frame.js").Call} Call */
 /** @typedef {import("./frame.js").At} At */

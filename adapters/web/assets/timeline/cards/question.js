@@ -3,7 +3,7 @@
 import { html, memo, useEffect, useState } from "../../ui.js";
 import { isTyping, letters } from "../../keys.js";
 import { icon } from "../../shared/icons.js";
-import { Button } from "./frame.js";
+import { Button } from "../controls.js";
 
 /** @typedef {import("./frame.js").Card} Card @typedef {import("./frame.js").Call} Call */
 /** @typedef {import("./frame.js").At} At */

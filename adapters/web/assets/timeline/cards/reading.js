@@ -3,7 +3,8 @@
 import { html, memo } from "../../ui.js";
 import { icon } from "../../shared/icons.js";
 import { basename, counted, grouped, listed, size } from "../words.js";
-import { said, SignButton, useToggle } from "./frame.js";
+import { SignButton, useToggle } from "../controls.js";
+import { said } from "./frame.js";
 import { CodeText } from "../code_view.js";
 
 /** @typedef {import("./frame.js").Card} Card @typedef {import("./frame.js").Call} Call */

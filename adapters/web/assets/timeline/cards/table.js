@@ -1,6 +1,7 @@
 // Which card draws the calls of which tool. A new card is a file and a row here.
 
 import { html, memo } from "../../ui.js";
+import { icon } from "../../shared/icons.js";
 import { agentModels, Agents, interruptAgent, listAgents, messageAgent, spawnAgent } from "./agents.js";
 import { Approval } from "./approval.js";
 import { editFiles, writeFile } from "./editing.js";
@@ -12,6 +13,8 @@ import {
 } from "./others.js";
 import { proposePlan } from "./plan.js";
 import { askUser } from "./question.js";
+import { Summary } from "./summary.js";
+import { Tree } from "./tree.js";
 import { attachFile, findTools, readFile, Reads, readSkill, readSkillFile } from "./reading.js";
 
 /** @typedef {import("./frame.js").Card} Card @typedef {import("./frame.js").Call} Call */
@@ -41,4 +44,15 @@ export const CallView = memo(({ call, at }) => {
   return own ?? html`<${CallLine} card=${card} call=${call} at=${at} />`;
 });
 
-export { Agents, Reads };
+/** @type {Record<string, (item: import("../items.js").Item, at: At) => any>} */
+const KINDS = {
+  call: (item, at) => html`<${CallView} call=${item.call} at=${at} />`,
+  reads: (item, at) => html`<${Reads} calls=${item.calls} at=${at} />`,
+  agents: (item, at) => html`<${Agents} calls=${item.calls} at=${at} />`,
+  summary: (item, at) => html`<${Summary} call=${item.call} at=${at} />`,
+  strange: (item) => html`<div class="card"><header>${icon("q")}<b>${item.part.type}</b></header>
+    <div class="in"><${Tree} value=${item.part} /></div></div>`,
+};
+
+/** An item of the timeline that tools made. @param {{item: import("../items.js").Item, at: At}} props */
+export const CallItem = memo(({ item, at }) => KINDS[item.kind](item, at));
