@@ -75,7 +75,7 @@ test("the words of a header tell the state, then how far the agents are", () => 
   const agents = [chat({ status: "running" }), chat(), chat()];
   assert.equal(words({ approvals: [approval("execute", {})], status: "requires_action", children: agents }), "asks you · 2 of 3 agents done");
   assert.equal(words({ status: "running", children: [chat({ status: "running" })] }), "works · 1 agent works");
-  assert.equal(words({ children: agents }), "2 of 3 agents done");
+  assert.equal(words({ children: agents }), "1 of 3 agents at work");
   assert.equal(words({}), "rests for 1h");
   assert.equal(words({ archived: true }), "archived");
 });

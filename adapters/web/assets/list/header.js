@@ -1,9 +1,12 @@
 /** The bar above a conversation: its title and state, what it costs, sharing, the side panel. */
 
+import { chats } from "../chats_store.js";
 import { run } from "../commands.js";
 import { panelOpen } from "../frame.js";
+import { keysOf } from "../keys.js";
 import { me } from "../session.js";
 import { icon } from "../shared/icons.js";
+import { addressOf } from "../state/filters.js";
 import { agentLight, familyLight, LIGHT_NAMES } from "../state/lights.js";
 import { ownerName, stateWords } from "../state/row_words.js";
 import { money } from "../text/money.js";
@@ -11,6 +14,7 @@ import { api } from "../wire/api.js";
 import { html, useEffect, useState } from "../ui.js";
 import { isMine, mayChange } from "./acts.js";
 import { minute } from "./clock.js";
+import { filters } from "./look.js";
 import { openChatMenu } from "./menu.js";
 import { openChat } from "./open.js";
 import { Cue } from "./row.js";
@@ -52,9 +56,13 @@ function Title({ chat }) {
 
 /** The way up from an agent to its root. @param {{chat: Chat}} props */
 function Parent({ chat }) {
-  return html`<button class="btn quiet up" title="Up to the chat that began this one (u)"
-    aria-label="Up to the chat that began this one"
-      onClick=${() => run("chat.parent", { chat: chat.id })}>${icon("up")}</button>`;
+  const root = chats.find(/** @type {string} */ (chat.parent_chat_id));
+  const href = `/c/${chat.parent_chat_id}${addressOf(filters.value)}`;
+  return html`<a class="up" href=${href}
+    title=${`Up to ${root?.title ?? "the chat that began this one"} (${keysOf("chat.parent")})`}>
+    ${icon("up")}<span class="only-l">${root?.title ?? "Up"}</span><span
+      class="sr">, the chat that began this one</span></a>
+    <span class="dim only-l" aria-hidden="true">/</span>`;
 }
 
 /** @param {{chat: Chat}} props */

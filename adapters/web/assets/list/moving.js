@@ -3,7 +3,7 @@
 import { go, route } from "../routes.js";
 import { addressOf } from "../state/filters.js";
 import { signal } from "../ui.js";
-import { choose, chosen, chooseNone, filters, focused, rows, unfold } from "./look.js";
+import { choose, filters, focused, rows } from "./look.js";
 
 /** A row that is to be brought into view; with `focus`, the keyboard goes there, too. */
 export const moved = signal(/** @type {{key: string, focus: boolean} | null} */ (null));
@@ -64,36 +64,4 @@ export function neighbourOf(id, leaving) {
   );
   const stays = (/** @type {{key: string}} */ row) => !leaving.includes(row.key);
   return (roots.slice(here + 1).find(stays) ?? roots.slice(0, Math.max(0, here)).reverse().find(stays))?.key;
-}
-
-/** @type {Record<string, (event: KeyboardEvent) => void>} */
-const KEYS = {
-  ArrowDown: (event) => moveFocus(1, event.shiftKey),
-  ArrowUp: (event) => moveFocus(-1, event.shiftKey),
-  PageDown: () => moveFocus(10),
-  PageUp: () => moveFocus(-10),
-  Home: () => moveFocus(-rows.peek().length),
-  End: () => moveFocus(rows.peek().length),
-  ArrowRight: () => foldFocused(true),
-  ArrowLeft: () => foldFocused(false),
-};
-
-/** Handle a key on a row of the list. @param {KeyboardEvent} event */
-export function onRowKey(event) {
-  if (event.altKey || event.ctrlKey || event.metaKey) return;
-  if (event.key === "Escape" && chosen.peek().size) chooseNone();
-  else if (KEYS[event.key]) KEYS[event.key](event);
-  else return;
-  event.preventDefault();
-  event.stopPropagation();
-}
-
-/**
- * Unfold or fold the agents of the focused root; from an agent, folding goes to its root.
- * @param {boolean} open
- */
-function foldFocused(open) {
-  const row = rows.peek().find((one) => one.key === focused.peek());
-  if (row?.kind === "root" && row.unfolded !== null) unfold(row.key, open);
-  if (row?.kind === "kid" && !open) focusRow(row.root.id);
 }

@@ -7,9 +7,10 @@ import { piecesOf, placesOf } from "../state/slice.js";
 import { html, useEffect, useLayoutEffect, useMemo, useRef, useState } from "../ui.js";
 import { chosen, focused, foldSection, rows, unfold } from "./look.js";
 import { openChatMenu } from "./menu.js";
-import { moved, onRowKey } from "./moving.js";
+import { moved } from "./moving.js";
 import { pointing } from "./pointing.js";
 import { ChatRow, Head } from "./row.js";
+import { onRowKey } from "./row_keys.js";
 
 /** @typedef {import("../state/rows.js").Row} Row */
 
@@ -35,6 +36,7 @@ export function Rows() {
       ? all.map((_, index) => ({ index }))
       : piecesOf(places, view.top - MARGIN, view.bottom + MARGIN, keptRows(all, places, view.top));
   useLayoutEffect(measure);
+  useKeptFocus(scroller, all);
   useMore(places.total - view.bottom);
   useShown(scroller, all, places);
   useEffect(() => pointing(/** @type {HTMLDivElement} */ (scroller.current)), []);
@@ -174,6 +176,33 @@ function useShown(scroller, all, places) {
       });
   }, [wish]);
 }
+
+/**
+ * Keep the focus when its row moves, and give it to the next row when it goes.
+ * @param {{current: HTMLDivElement | null}} scroller
+ * @param {Row[]} all
+ */
+function useKeptFocus(scroller, all) {
+  const place = useRef(0);
+  const key = rowWithFocus(scroller.current);
+  const at = all.findIndex((row) => row.key === key);
+  if (at >= 0) place.current = at;
+  useLayoutEffect(() => {
+    if (!key || document.activeElement !== document.body) return;
+    const there = all.some((row) => row.key === key);
+    const next = there ? key : (all.slice(place.current).find((row) => row.kind !== "head")?.key ?? all.at(-1)?.key);
+    if (next) linkOf(scroller.current, next)?.focus({ preventScroll: true });
+  });
+}
+
+/** @param {Element | null} list */
+function rowWithFocus(list) {
+  const row = list?.contains(document.activeElement) && document.activeElement?.closest("[data-chat]");
+  return row instanceof HTMLElement ? row.dataset.chat : undefined;
+}
+
+/** @param {Element | null} list @param {string} key @returns {HTMLElement | null | undefined} */
+const linkOf = (list, key) => list?.querySelector(`[data-chat="${CSS.escape(key)}"] a`);
 
 /** @param {Element} at */
 const headHeight = (at) => at.querySelector("h2")?.clientHeight ?? 0;

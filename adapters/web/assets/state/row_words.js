@@ -52,9 +52,10 @@ export const ownerName = (chat) => chat.owner_name || chat.owner_username || "so
  * @param {number} now milliseconds
  */
 export function stateWords(chat, now) {
-  const agents = agentsState(chat);
   const own = ownState(chat, now);
-  return joined([agents && own.startsWith("rests") ? "" : own, agents]);
+  const rests = own.startsWith("rests");
+  const agents = agentsState(chat, rests);
+  return joined([agents && rests ? "" : own, agents]);
 }
 
 /** @param {Chat} chat @param {number} now */
@@ -71,13 +72,13 @@ function ownState(chat, now) {
   return since === "now" ? "rests" : `rests since ${since}`.replace(/since (\d+\w)$/, "for $1");
 }
 
-/** @param {Chat} chat */
-function agentsState(chat) {
+/** @param {Chat} chat @param {boolean} rests nothing is said of the chat itself */
+function agentsState(chat, rests) {
   const agents = chat.children ?? [];
   const busy = agents.filter((child) => works(child) || asks(child)).length;
   if (!busy) return "";
   if (busy === agents.length) return busy === 1 ? "1 agent works" : `${busy} agents work`;
-  return `${agents.length - busy} of ${agents.length} agents done`;
+  return rests ? `${busy} of ${agents.length} agents at work` : `${agents.length - busy} of ${agents.length} agents done`;
 }
 
 /** Return what a row says to people who do not see its light. @param {Chat} chat @param {boolean} kid */
