@@ -61,7 +61,7 @@ export function askerOf(chat) {
  *
  * @param {Chat} chat
  */
-export const needsPerson = (chat) => chat.status === "error" || askerOf(chat) !== undefined;
+export const needsPerson = (chat) => !chat.archived && (chat.status === "error" || askerOf(chat) !== undefined);
 
 /** Say whether anything of the family is at work. @param {Chat} chat */
 export const familyWorks = (chat) => works(chat) || (chat.children ?? []).some(works);

@@ -72,6 +72,7 @@ export interface Chat {
   labels: Record<string, string>;
   files?: readonly ChatFileMetadata[];
   has_unread: boolean;
+  attention?: string;
   context?: ChatContext;
   queued_for_capacity?: boolean;
   client_type: string;
