@@ -19,6 +19,7 @@ For other rooms:
     streams.wiring            streams: all their parts, put together
     upkeep_stores             titles and summaries on PostgreSQL
     wire.chats                chats as clients see them
+    wire.cutting              large results as lists show them
     wire.messages             messages, parts and errors as clients see them
     wire.sending              pages of messages, and requests and responses around messages
 

@@ -22,6 +22,7 @@ from promptcorner_client.wire import (
     ChatApprovalDecision,
     ChatApprovals,
     ChatCount,
+    ChatMessage,
     ChatMessagesResponse,
     ChatPromptsResponse,
     ChatTitle,
@@ -176,13 +177,22 @@ def propose_title(chat: UUID) -> ApiRequest[ChatTitle]:
 
 
 def messages(
-    chat: UUID, *, before_id: int = 0, after_id: int = 0, limit: int = 50
+    chat: UUID, *, before_id: int = 0, after_id: int = 0, limit: int = 50, results: str = ""
 ) -> ApiRequest[ChatMessagesResponse]:
-    """Get a page of messages, the newest first."""
+    """Get a page of messages, the newest first.
+
+    `results="cut"`: large results of tools are cut; `message` gets them whole.
+    """
     query = [("limit", str(limit))]
     query += [("before_id", str(before_id))] if before_id else []
     query += [("after_id", str(after_id))] if after_id else []
+    query += [("results", results)] if results else []
     return replace(_get(f"{CHATS}/{chat}/messages", ChatMessagesResponse), query=query)
+
+
+def message(chat: UUID, id: int) -> ApiRequest[ChatMessage]:
+    """Get one message, with all of its results."""
+    return _get(f"{CHATS}/{chat}/messages/{id}", ChatMessage)
 
 
 def send(

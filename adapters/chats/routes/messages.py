@@ -2,10 +2,12 @@
 
 from collections.abc import Sequence
 
+import trio
 from msgspec import structs
 
 from actors.law.chat import UserMessage
 from actors.law.ids import MessageId
+from actors.law.refusals import MessageNotFound
 from actors.law.requests import BusyBehaviour, ChatOptions, EditMessage, SendMessage
 from actors.law.store.ports import Applied, Receipt
 from adapters.access.admission import Admission, VisibleChat
@@ -14,6 +16,8 @@ from adapters.chats.content import choice_or_refusal, model_id, parts_of
 from adapters.chats.files.store import FileStore
 from adapters.chats.request_repeats import RequestRepeats, ServedRequest
 from adapters.chats.wire import sending as responses
+from adapters.chats.wire.cutting import RESULT_BYTES_MAX, cut_message
+from adapters.chats.wire.messages import ChatMessage, message_of
 from adapters.chats.wire.sending import (
     ChatMessagesResponse,
     ChatPrompt,
@@ -45,6 +49,7 @@ MESSAGES_MAX = 200  # in a page; who asks for more is refused
 PROMPTS_DEFAULT = 500
 PROMPTS_MAX = 2_000  # likewise
 
+CUT = "cut"
 PLAN_MODES = ("", "plan")
 EXPLORES = "explore"
 KEEPS_ITS_SERVERS = "mcp_server_ids: ignored, an exploring agent keeps those it was spawned with"
@@ -86,8 +91,21 @@ class MessageRoutes:
                     Parameter(name="before_id", type=int, help=numbers),
                     Parameter(name="after_id", type=int, help=numbers),
                     Parameter(name="limit", type=int, help=f"1 to {MESSAGES_MAX}"),
+                    Parameter(
+                        name="results",
+                        help=f"{CUT}: those above {RESULT_BYTES_MAX} bytes are cut, and say how"
+                        " large they are (result_bytes)",
+                    ),
                 ),
                 answers={200: ChatMessagesResponse},
+            ),
+            Endpoint(
+                method="GET",
+                path=f"{CHAT}/messages/{{message}}",
+                handle=self.get,
+                summary="One message, with all of its results.",
+                tag="messages",
+                answers={200: ChatMessage},
             ),
             Endpoint(
                 method="POST",
@@ -132,7 +150,18 @@ class MessageRoutes:
             page = await self._pages.after(chat, after, limit=limit)
         else:
             page = await self._pages.newest(chat, limit=limit)
-        return json_response(200, responses.page_response(chat, page))
+        response = responses.page_response(chat, page)
+        if _wants_cut(call):
+            response = structs.replace(response, messages=await _cut(response.messages))
+        return json_response(200, response)
+
+    async def get(self, call: Call) -> HttpResponse:
+        chat = (await self._admission.to_read(call)).id
+        id = MessageId(row_id(call, "message"))
+        found = (await self._pages.some(chat, [id], [])).messages
+        if not found:
+            raise refusal_response(MessageNotFound(id))
+        return json_response(200, message_of(chat, found[0]))
 
     async def prompts(self, call: Call) -> HttpResponse:
         chat = (await self._admission.to_read(call)).id
@@ -221,6 +250,22 @@ class MessageRoutes:
             last = last if replaced is None else replaced.model
         user, effort = call.user.id, body.reasoning_effort
         return choice_or_refusal(await self._catalogue.choose(user, wanted, effort, last=last))
+
+
+def _wants_cut(call: Call) -> bool:
+    wanted = call.one("results")
+    if wanted not in (None, "", CUT):
+        raise query_refused("results", f"{wanted[:32]!r} is not {CUT!r}")
+    return wanted == CUT
+
+
+async def _cut(messages: Sequence[ChatMessage]) -> Sequence[ChatMessage]:
+    """Cut the results of messages, one at a time, so that other tasks go on."""
+    cut = []
+    for message in messages:
+        await trio.lowlevel.checkpoint()
+        cut.append(cut_message(message))
+    return cut
 
 
 def _busy(said: str | None) -> BusyBehaviour:

@@ -39,6 +39,7 @@ class ChatMessagePart(msgspec.Struct, frozen=True, kw_only=True):
     args_delta: str | UnsetType = UNSET
     parsed_commands: tuple[tuple[str, ...], ...] | UnsetType = UNSET
     result: Raw | UnsetType = UNSET
+    result_bytes: int | UnsetType = UNSET  # of the whole result, where this one is cut
     result_delta: str | UnsetType = UNSET
     result_reset: bool | UnsetType = UNSET
     is_error: bool | UnsetType = UNSET

@@ -100,6 +100,7 @@ TABLE = """
     PUT    C/{chat}/context                             401      404    404    404   200   200
     GET    C/{chat}/messages                            401      404    404    200   200   200
     POST   C/{chat}/messages                            401      404    404    404   200   403
+    GET    C/{chat}/messages/{message}                  401      404    404    200   200   200
     PATCH  C/{chat}/messages/{message}                  401      404    404    404   200   403
     GET    C/{chat}/prompts                             401      404    404    200   200   200
     GET    C/{chat}/cost                                401      404    404    200   200   200

@@ -195,6 +195,7 @@ export interface ChatMessagePart {
   args_delta?: string;
   parsed_commands?: readonly (readonly string[])[];
   result?: any;
+  result_bytes?: number;
   result_delta?: string;
   result_reset?: boolean;
   is_error?: boolean;

@@ -1,12 +1,24 @@
 """GET messages and prompts: what has been said, in pages."""
 
 import gzip
+import json
 
 import pytest
 
 from actors.law import requests as ask
 from actors.law.chat import Visibility
-from tests.actors.law.chats import ANN, BOB, assistant, send, step, system, user
+from tests.actors.law.chats import (
+    ANN,
+    BOB,
+    assistant,
+    call,
+    result,
+    send,
+    step,
+    system,
+    tool,
+    user,
+)
 from tests.adapters.chats.routes.ground import ADA, message
 from tests.contracts.given import a_chat, applied
 
@@ -97,6 +109,43 @@ async def test_a_large_page_is_compressed_for_those_who_ask(ground):
     assert "gzip" == small.headers["content-encoding"]
     assert plain.body == gzip.decompress(small.body)
     assert len(small.body) < len(plain.body) / 5
+
+
+async def test_large_results_are_cut_for_those_who_want_that_and_read_whole_by_themselves(ground):
+    chat = await a_chat(ground.store)
+    output = json.dumps({"output": "x" * 9_000, "exit_code": 3})
+    said = [assistant(call("a")), tool(result("a", value=output))]
+    await applied(ground.store.ledger.apply(chat, [step(*said)]))
+
+    whole, cut, wrong = [
+        await ground.ask(ANN, "GET", f"{chat}/messages", query=query)
+        for query in ("", "results=cut", "results=none")
+    ]
+    [newest, *_] = whole.said["messages"]
+    [short, *_] = cut.said["messages"]
+    one = await ground.ask(ANN, "GET", f"{chat}/messages/{newest['id']}")
+
+    assert json.loads(output) == newest["content"][0]["result"]
+    assert 3 == short["content"][0]["result"]["exit_code"]
+    assert len(output) >= short["content"][0]["result_bytes"] > 9_000
+    assert len(cut.body) < 6_000 < len(whole.body)
+    assert (200, newest) == (one.status, one.said)
+    assert (400, "results") == (wrong.status, wrong.said["validations"][0]["field"])
+
+
+async def test_one_message_is_read_as_far_as_it_is_shown(ground):
+    chat, [first, *_] = await a_history(ground)
+    _, [elsewhere, *_] = await a_history(ground)
+    hidden = first + 1
+
+    async def status(id, chat=chat, who=ANN):
+        return (await ground.ask(who, "GET", f"{chat}/messages/{id}")).status
+
+    assert [200, 200, 404] == [await status(first, who=who) for who in (ANN, ADA, BOB)]
+    assert [404, 404, 404] == [await status(id) for id in (hidden, elsewhere, 2**62)]
+    assert [400, 400] == [await status(id) for id in ("0", "x")]
+    await ground.ask(ANN, "PATCH", f"{chat}/messages/{first}", message("otherwise"))
+    assert 404 == await status(first)
 
 
 async def test_zero_and_nothing_are_no_cursors(ground):
