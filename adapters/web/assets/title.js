@@ -3,6 +3,7 @@
 import {chats} from "./chats_store.js";
 import {current} from "./current.js";
 import {route} from "./routes.js";
+import {familyLight} from "./state/lights.js";
 import {effect} from "./ui.js";
 
 const PROGRAM = "promptcorner";
@@ -13,17 +14,10 @@ const NAMES = {
 
 /** @returns {any} the open chat, as far as it is known */
 function openChat() {
+  if (route.value.name !== "chat") return null;
   const state = current.value?.state.value;
-  return state?.chat || chats.find(route.value.chat) || null;
-}
-
-/** @returns {"go" | "ask" | "bad" | "off"} the cue light of the open chat */
-function lightOf() {
-  const state = current.value?.state.value;
-  if (!state) return "off";
-  if (state.asks?.length || state.calls) return "ask";
-  if (state.error) return "bad";
-  return state.status === "running" || state.status === "pending" ? "go" : "off";
+  const chat = state?.chat || chats.find(route.value.chat);
+  return chat && state ? {...chat, status: state.status || chat.status, approvals: state.asks} : chat || null;
 }
 
 function showTitle() {
@@ -33,10 +27,16 @@ function showTitle() {
   document.title = `${needs ? `(${needs}) ` : ""}${words ? `${words} · ` : ""}${PROGRAM}`;
 }
 
+/** The light of the open chat. What is open is read, so that it is never unread. */
+function lightOfChat() {
+  const light = openChat() ? familyLight(openChat()) : "off";
+  return light === "new" ? "off" : light;
+}
+
 function showLight() {
   const link = document.querySelector("link[rel=icon]");
   if (!(link instanceof HTMLLinkElement)) return;
-  const wanted = new URL(`${lightOf()}.svg`, link.href).href;
+  const wanted = new URL(`${lightOfChat()}.svg`, link.href).href;
   if (link.href !== wanted) link.href = wanted;
 }
 

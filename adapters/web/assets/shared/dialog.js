@@ -30,7 +30,8 @@ export function Dialog({label, className = "", onClose, children}) {
 export function openDialog(view, {label, className}) {
   return new Promise((resolve) => {
     const place = document.body.appendChild(document.createElement("div"));
-    const close = (/** @type {any} */ value) => {
+    /** @param {any} [value] */
+    const close = (value) => {
       render(null, place);
       place.remove();
       resolve(value);

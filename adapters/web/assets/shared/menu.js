@@ -57,7 +57,10 @@ function move(event, menu) {
 /** @param {{items: Array<Item | "-">, close: () => void}} props */
 function Items({items, close}) {
   const menu = useRef(/** @type {HTMLElement | null} */ (null));
-  useEffect(() => menu.current?.querySelector(".item")?.focus(), []);
+  useEffect(() => {
+    const first = menu.current?.querySelector(".item");
+    if (first instanceof HTMLElement) first.focus();
+  }, []);
   const pressed = (/** @type {KeyboardEvent} */ event) => {
     if (event.key === "Tab") close();
     else move(event, menu.current);

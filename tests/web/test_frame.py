@@ -1,0 +1,202 @@
+"""The frame of the pages: regions, keys, palette, title, phones, and life without a script."""
+
+import trio
+
+from tests.web.page import PHONE, TABLET
+from tests.web.stories import FIELD, SLOWLY
+
+APP = "document.querySelector('.app')"
+
+
+async def width(page, selector):
+    return await page.js(f"document.querySelector({selector!r}).getBoundingClientRect().width")
+
+
+async def test_the_regions_are_folded_and_drawn_and_stay_so(page, api):
+    chat = await api.chat("[[text: Good evening.]]")
+    await page.goto(f"/c/{chat}")
+    await page.until_text("Good evening.", "[role=log]")
+    assert [] == await page.faults_of_access()
+    before = await width(page, "nav.side")
+
+    edge = await page.find("separator", "Width of the list")
+    box = await edge.box()
+    at = (box["x"], 400)
+    await page.drag(at, (at[0] + 60, 400))
+    assert abs(await width(page, "nav.side") - before - 60) <= 2
+    await edge.focus()
+    await page.press("ArrowLeft")
+    assert abs(await width(page, "nav.side") - before - 44) <= 2
+    await page.js("document.activeElement.blur()")
+    await page.press("]")
+    await page.until("!document.querySelector('aside.panel')")
+    await page.press("[")
+    await page.until("getComputedStyle(document.querySelector('nav.side')).display === 'none'")
+
+    await page.reload()
+    await page.until_text("Good evening.", "[role=log]")
+    assert ["folded", "folded"] == await page.js(f"[{APP}.dataset.list, {APP}.dataset.panel]")
+    await page.press("[")
+    await page.press("]")
+    await page.until("!!document.querySelector('aside.panel')")
+    assert abs(await width(page, "nav.side") - before - 44) <= 2
+
+
+async def test_f6_goes_through_the_regions_and_back(page, api):
+    chat = await api.chat("[[text: Good evening.]]")
+    await page.goto(f"/c/{chat}")
+    await page.until_text("Good evening.", "[role=log]")
+    found = []
+    for keys in [("F6",)] * 3 + [("F6", "Shift")] * 2:
+        await page.press(*keys)
+        found.append(await page.js("document.activeElement.className.split(' ')[0]"))
+
+    begin = found.index("side")
+    circle = ["side", "stage", "panel"]
+    assert [circle[(n - begin) % 3] for n in range(3)] == found[:3]
+    assert [found[1], found[0]] == found[3:]
+
+
+async def test_the_palette_finds_chats_and_commands_and_gives_the_focus_back(page, api):
+    chat = await api.chat("Hello")
+    title = {"title": "The wonderful title of a chat"}
+    await api.good("PATCH", f"/api/experimental/chats/{chat}", title)
+    await page.goto("/")
+    field = await page.find("textbox", FIELD)
+    await field.focus()
+    await page.press("k", "Control")
+    await page.until_focused("combobox", "Search or do")
+    await page.type("wonderful")
+    await page.until_text("The wonderful title", "[role=listbox]")
+    assert [] == await page.faults_of_access()
+    await page.press("Escape")
+    await page.until_focused("textbox", FIELD)
+
+    await page.press("k", "Control")
+    await page.until_focused("combobox", "Search or do")
+    await page.type("dark")
+    await page.until_text("Theme: Dark", "[role=listbox]")
+    await page.press("Enter")
+    await page.until("document.documentElement.dataset.theme === 'dark'")
+    assert "dark" == await page.js("getComputedStyle(document.documentElement).colorScheme")
+
+    await page.press("k", "Control")
+    await page.until_focused("combobox", "Search or do")
+    await page.type("The wonderful")
+    await page.until_text("The wonderful title", "[role=listbox] [aria-selected=true]")
+    await page.press("Enter")
+    await page.until(f"location.pathname === '/c/{chat}'")
+    await page.until("document.title.includes('The wonderful title')")
+
+    await page.press("k", "Control")
+    await page.until_focused("combobox", "Search or do")
+    await page.type("nothing is called so")
+    await page.until_text("Search all chats for", "[role=listbox]")
+    await page.press("Enter")
+    await page.until(
+        "location.pathname + location.search === '/search?q=nothing%20is%20called%20so'"
+    )
+
+
+async def test_all_keys_are_listed_and_letters_do_nothing_in_a_text(page, api):
+    await page.goto("/")
+    field = await page.find("textbox", FIELD)
+    await field.type("c?")
+    assert "c?" == await field.value()
+    assert "/" == await page.js("location.pathname")
+
+    await page.js("document.activeElement.blur()")
+    await page.press("?")
+    await page.find("dialog", "Keys")
+    assert [] == await page.faults_of_access()
+    await page.press("c")  # of the page behind: not heard
+    await page.press("Escape")
+    await page.until("!document.querySelector('dialog')")
+    assert "/" == await page.js("location.pathname")
+    await page.press("c")
+    await page.until("location.pathname === '/new'")
+
+
+async def test_a_phone_shows_one_thing_at_a_time(page, api):
+    chat = await api.chat("[[text: Good evening.]]")
+    await page.size(*PHONE, phone=True)
+    await page.goto("/")
+    seen = """["nav.side", "main.stage", "aside.panel"].filter((each) =>
+      document.querySelector(each)?.checkVisibility())"""
+    await page.until(f"{seen}.join() === 'nav.side'")
+    assert [] == await page.faults_of_access()
+    await (await page.css(f'nav a[href="/c/{chat}"]')).tap()
+    await page.until_text("Good evening.", "[role=log]")
+    assert ["main.stage"] == await page.js(seen)
+    assert [] == await page.faults_of_access()
+    await (await page.css("main .top button[aria-label*='anel']")).tap()
+    await page.until(f"{seen}.join() === 'aside.panel'")
+    assert await page.js("document.documentElement.scrollWidth <= innerWidth")
+    await page.js("history.back()")
+    await page.until(f"{seen}.join() === 'nav.side'")
+
+
+async def test_between_the_panel_lies_over_and_goes_with_escape(page, api):
+    chat = await api.chat("[[text: Good evening.]]")
+    await page.size(*TABLET)
+    await page.goto(f"/c/{chat}")
+    await page.until_text("Good evening.", "[role=log]")
+    assert await page.js("!document.querySelector('aside.panel')")
+    stage = await width(page, "main.stage")
+    await page.js("document.activeElement.blur()")
+    await page.press("]")
+    await page.until("!!document.querySelector('aside.panel')")
+    assert stage == await width(page, "main.stage")
+    assert [] == await page.faults_of_access()
+    await page.press("Escape")
+    await page.until("!document.querySelector('aside.panel')")
+
+
+async def test_the_tab_says_what_needs_its_user(page, api):
+    chat = await api.chat(f"{SLOWLY} Work for a while", status="running")
+    await page.goto(f"/c/{chat}")
+    icon = "document.querySelector('link[rel=icon]').href"
+    await page.until(f"{icon}.endsWith('/go.svg')")
+    await api.good("POST", f"/api/experimental/chats/{chat}/interrupt")
+    await page.until(f"{icon}.endsWith('/off.svg')")
+
+
+async def test_an_address_that_leads_nowhere_says_so(page):
+    page.allow("404")
+    await page.goto("/settings")
+    await page.js(
+        "history.pushState(null, '', '/nonsense'); dispatchEvent(new PopStateEvent('popstate'))"
+    )
+    await page.until_text("There is nothing at this address", "main")
+    await page.js("history.back()")
+    await page.until("location.pathname === '/settings'")
+
+
+async def test_without_a_script_a_chat_is_read_and_written(page, api):
+    chat = await api.chat("[[text: Good **evening**.]] Say good evening.")
+    await page.goto(f"/c/{chat}/read")
+    await page.until_text("Good evening.", "main")
+    assert [] == await page.faults_of_access()
+    await page.do("Emulation.setScriptExecutionDisabled", value=True)
+    await page.goto(f"/c/{chat}/read")
+    await (await page.find("textbox", "Message")).type("And good night.")
+    await page.click("button", "Send")
+
+    with trio.fail_after(30):
+        while not any("And good night." in text for _, text in await api.texts(chat)):
+            await trio.sleep(0.05)
+    found = [text for _, text in await api.texts(chat)]
+    assert "And good night." in found[2]
+
+
+async def test_a_chat_is_printed_dark_on_light_without_the_frame(page, api):
+    chat = await api.chat("[[text: Good evening.]]")
+    await page.goto(f"/c/{chat}")
+    await page.until_text("Good evening.", "[role=log]")
+    await page.do("Emulation.setEmulatedMedia", media="print", features=[])
+
+    seen = """["nav.side", ".comp", "aside.panel"].filter((each) =>
+      document.querySelector(each)?.checkVisibility())"""
+    assert [] == await page.js(seen)
+    assert "rgb(255, 255, 255)" == await page.js("getComputedStyle(document.body).backgroundColor")
+    assert "visible" == await page.js("getComputedStyle(document.querySelector('.tl')).overflowY")
