@@ -1,5 +1,7 @@
 """The settings of users, and those of the deployment, as people change them."""
 
+import re
+
 import httpx2
 import pytest
 
@@ -183,7 +185,6 @@ async def test_an_administrator_sets_up_a_provider_and_a_model(admin, house):
     await admin.click("button", "Add the provider")
     await admin.until_text("sk-0...6789")
     await admin.until_text("It has no model yet")
-    provider = await admin.js("location.pathname")
 
     await admin.goto("/admin/models/new")
     await choose_text(admin, "Provider", "lab")
@@ -201,12 +202,19 @@ async def test_an_administrator_sets_up_a_provider_and_a_model(admin, house):
     async with house.api() as api:
         models = await api.good("GET", "/api/experimental/chats/model-configs")
     [made] = [each for each in models if each["model"] == "qwen3"]
-    await admin.goto(provider)
+    assert (131_072, {"temperature": 0.5}) == (made["context_limit"], made["model_config"])
+
+
+async def test_an_administrator_tries_a_provider(admin, house):
+    await admin.goto("/admin/providers")
+    await admin.click("link", re.compile("anthropic from the environment"))
+    await admin.until_text("comes from the environment")
+
     await admin.click("button", "Try it")
-    await admin.until_text("cannot be reached")
+
+    await admin.until_text("It answered after")
     listed = "fetch('/api/experimental/chats').then(answer => answer.json())"
     await admin.until(f"{listed}.then(chats => chats.length == 0)")  # it is archived
-    assert (131_072, {"temperature": 0.5}) == (made["context_limit"], made["model_config"])
 
 
 async def test_an_administrator_adds_a_user_who_comes_by_a_link(admin, house):
