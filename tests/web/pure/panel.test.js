@@ -6,7 +6,7 @@ import { changesOf, commonFolder, filesOf, patchOf, pathsOf } from "../../../ada
 import { processesOf } from "../../../adapters/web/assets/panel/processes_of.js";
 import { byModel, sumOf } from "../../../adapters/web/assets/panel/usage_of.js";
 import { ansiLines } from "../../../adapters/web/assets/text/ansi.js";
-import { counts, parse, pieces, sideBySide, whole } from "../../../adapters/web/assets/text/diff.js";
+import { counts, markedPieces, parse, pieces, sideBySide, whole } from "../../../adapters/web/assets/text/diff.js";
 
 const DIFF = `--- /w/src/queue.py
 +++ /w/src/queue.py
@@ -34,12 +34,20 @@ test("a unified diff becomes rows with both numbers, and lines that stand for ea
   assert.deepEqual(rows.map((row) => [row.kind, row.old, row.new]), [
     ["same", 8, 8], ["same", 9, 9], ["same", 10, 10], ["del", 11, null], ["add", null, 11], ["add", null, 12], ["same", 12, 13],
   ]);
-  assert.equal(rows[3].marks, undefined); // one line for two: no pair
+  assert.deepEqual(pieces(rows[4].text, rows[4].marks).filter((piece) => piece.marked).map((piece) => piece.text), ["LOCK_CHAT"]);
+  assert.equal(rows[5].marks, undefined); // it stands for no line
   const [pair] = parse("--- a\n+++ a\n@@ -1 +1 @@\n-head = one(POP_HEAD, chat)\n+head = one(LOCK_CHAT, chat)\n");
   const [del, add] = pair.hunks[0].rows;
   assert.deepEqual(pieces(del.text, del.marks).filter((piece) => piece.marked).map((piece) => piece.text), ["POP_HEAD"]);
   assert.deepEqual(pieces(add.text, add.marks).filter((piece) => piece.marked).map((piece) => piece.text), ["LOCK_CHAT"]);
   assert.deepEqual(counts([file]), { added: 2, removed: 1 });
+});
+
+test("marks cut coloured pieces where they stand", () => {
+  const coloured = [{ text: "head = ", cls: "" }, { text: "await", cls: "k" }, { text: " one", cls: "f" }];
+  assert.deepEqual(markedPieces(coloured, [[5, 9]]).map(({ text, cls, marked }) => [text, cls, marked]), [
+    ["head ", "", false], ["= ", "", true], ["aw", "k", true], ["ait", "k", false], [" one", "f", false],
+  ]);
 });
 
 test("lines that begin with dashes and pluses are lines, and not heads of files", () => {

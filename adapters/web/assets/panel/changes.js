@@ -13,6 +13,7 @@ import { RemarkEditor, RemarkNote, rangeOf, remarksOf, sendRemarks } from "./rem
 /** @typedef {import("./changes_of.js").ChangedFile} ChangedFile */
 
 const SPLIT = "panel.split";
+const TOUCH = matchMedia("(pointer: coarse)").matches;
 
 /** @param {import("./panel.js").About} props */
 export function Changes({ conversation, past, file: asked }) {
@@ -74,7 +75,7 @@ function FileView({ file, conversation }) {
     split.value = !split.value;
     localStorage.setItem(SPLIT, split.value ? "split" : "unified");
   };
-  return html`<div class="fh"><span class="path" title=${file.path}>${file.name.slice(0, at)}<b>${file.name.slice(at)}</b></span>
+  return html`<div class="fh"><span class="fpath" title=${file.path}>${file.name.slice(0, at)}<b>${file.name.slice(at)}</b></span>
       <button type="button" class="link quiet" aria-pressed=${split.value} title="One column or two" onClick=${flip}>${split.value ? "split" : "unified"}</button></div>
     ${[...diffs.entries()].reverse().map(([index, { change, hunks }]) => html`<${OneChange} key=${`${change.call} ${index}`} file=${file} change=${change} hunks=${hunks} split=${split.value}
       title=${diffs.length > 1 || change.kind === "write" ? titleOf(change, index, diffs.length) : ""} conversation=${conversation} />`)}`;
@@ -114,7 +115,7 @@ function Foot({ conversation, patch }) {
     toast("The patch is in the clipboard.");
   };
   const send = async () => (said.value = await sendRemarks(conversation, remarks));
-  return html`<div class="pfoot"><span class=${said.value ? "err" : ""} role="status">${said.value || (count ? `${count} ${count === 1 ? "remark" : "remarks"} not sent` : `${keyWords("Enter").join("")} on a line writes a remark`)}</span>
+  return html`<div class="pfoot"><span class=${said.value ? "err" : ""} role="status">${said.value || (count ? `${count} ${count === 1 ? "remark" : "remarks"} not sent` : TOUCH ? "Touch the number of a line to write a remark" : `${keyWords("Enter").join("")} on a line writes a remark`)}</span>
     <span class="sp"></span><button type="button" class="btn" onClick=${copy}>Copy patch</button>
     ${count ? html`<button type="button" class="btn main" onClick=${send}>Send remarks</button>` : null}</div>`;
 }

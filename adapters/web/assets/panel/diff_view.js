@@ -1,7 +1,7 @@
 // Lines of a diff with their numbers. Keys go through the lines; ⏎ writes a remark on those chosen.
 
 import { html, memo, useEffect, useMemo, useRef, useState } from "../ui.js";
-import { pieces, sideBySide } from "../text/diff.js";
+import { markedPieces, sideBySide } from "../text/diff.js";
 import { colourLines } from "./colours.js";
 
 /**
@@ -111,8 +111,8 @@ function splitCell(row, side, at, view) {
 
 /** @param {Row} row @param {{text: string, cls: string}[] | undefined} colours */
 function lineOf(row, colours) {
-  if (row.marks?.length) return pieces(row.text, row.marks).map((piece) => (piece.marked ? html`<mark>${piece.text}</mark>` : piece.text));
-  return colours ? colours.map(({ text, cls }) => (cls ? html`<span class=${cls}>${text}</span>` : text)) : row.text;
+  return markedPieces(colours ?? [{ text: row.text, cls: "" }], row.marks ?? []).map(({ text, cls, marked }) =>
+    marked ? html`<mark class=${cls}>${text}</mark>` : cls ? html`<span class=${cls}>${text}</span>` : text);
 }
 
 /** Colour the lines once they are there: text first, colours when they are ready. @param {Hunk[]} hunks @param {string} name */

@@ -53,10 +53,13 @@ function State({ process: { state, exit } }) {
   return exit === null ? null : html`<span>exit ${exit}</span>`;
 }
 
-/** How long it has run: its call counts on, of what runs beside the chat only the last word is known. @param {{process: Process}} props */
+/** @param {string} at */
+const timeText = (at) => new Date(at).toLocaleTimeString([], { timeStyle: "short" });
+
+/** How long it has run: its call counts on; of what runs beside the chat only the last word is known. @param {{process: Process}} props */
 function Running({ process: { began, heard } }) {
   const now = useClock(!heard);
-  return html`<span>${spanText((heard ? Date.parse(heard) : now) - Date.parse(began))}</span>`;
+  return html`<span>${heard ? `since ${timeText(began)}` : spanText(now - Date.parse(began))}</span>`;
 }
 
 /** @param {{process: Process}} props */
@@ -70,6 +73,6 @@ function Output({ process }) {
   return html`<div ref=${box}>${more ? html`<pre class="term cmd" tabindex="0">${more}</pre>` : null}
     ${process.output ? html`<${AnsiText} text=${process.output} label=${`Output of ${process.command}`} />` : html`<p class="none">${process.state === "running" ? "Nothing has been read of it." : process.state === "asks" ? "It has not begun." : "It has written nothing."}</p>`}
     ${process.note ? html`<p class=${`none${process.state === "failed" ? " err" : ""}`}>${process.note}</p>` : null}
-    ${process.state === "running" && process.heard ? html`<p class="none dim">As it was at ${new Date(process.heard).toLocaleTimeString([], { timeStyle: "short" })}, when the chat last looked.</p>` : null}
+    ${process.state === "running" && process.heard ? html`<p class="none dim">As it was at ${timeText(process.heard)}, when the chat last looked.</p>` : null}
     <p class="none acts">${process.workdir ? html`<span class="dim mono">${process.workdir}</span>` : null}<button type="button" class="link" onClick=${() => run("message.show", { call: process.key, message: process.message })}>Show in the chat</button></p></div>`;
 }

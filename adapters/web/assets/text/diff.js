@@ -78,15 +78,14 @@ function mark(rows) {
     let dels = 0, adds = 0;
     while (rows[at + dels]?.kind === "del") dels++;
     while (rows[at + dels + adds]?.kind === "add") adds++;
-    if (dels && dels === adds && dels <= PAIRS_MAX) {
-      for (let pair = 0; pair < dels; pair++) markPair(rows[at + pair], rows[at + dels + pair]);
-    }
+    const pairs = Math.min(dels, adds) <= PAIRS_MAX ? Math.min(dels, adds) : 0;
+    for (let pair = 0; pair < pairs; pair++) markPair(rows[at + pair], rows[at + dels + pair], dels === adds ? 1 / 3 : 1 / 2);
     at += Math.max(1, dels + adds);
   }
 }
 
-/** @param {Row} del @param {Row} add */
-function markPair(del, add) {
+/** @param {Row} del @param {Row} add @param {number} share of the shorter line that both have to have */
+function markPair(del, add, share) {
   if (del.text.length > WORDS_MAX || add.text.length > WORDS_MAX) return;
   const gone = /** @type {[number, number][]} */ ([]);
   const come = /** @type {[number, number][]} */ ([]);
@@ -97,7 +96,7 @@ function markPair(del, add) {
     else if (piece.added) come.push([to, to += length]);
     else [from, to, same] = [from + length, to + length, same + piece.value.trim().length];
   }
-  if (same * 3 < Math.min(del.text.trim().length, add.text.trim().length)) return; // other lines, not other words
+  if (same < share * Math.min(del.text.trim().length, add.text.trim().length)) return; // other lines, not other words
   del.marks = gone;
   add.marks = come;
 }
@@ -116,6 +115,23 @@ export function pieces(text, marks = []) {
     at = to;
   }
   if (at < text.length || !cut.length) cut.push({ text: text.slice(at), marked: false });
+  return cut;
+}
+
+/**
+ * Cut coloured pieces at the marks of their line.
+ * @param {{text: string, cls: string}[]} coloured @param {[number, number][]} marks
+ * @returns {{text: string, cls: string, marked: boolean}[]}
+ */
+export function markedPieces(coloured, marks) {
+  const cut = [];
+  let at = 0;
+  for (const { text, cls } of coloured) {
+    const inside = marks.map(([from, to]) => [from - at, to - at]).filter(([from, to]) => to > 0 && from < text.length);
+    const own = inside.map(([from, to]) => /** @type {[number, number]} */ ([Math.max(0, from), Math.min(to, text.length)]));
+    for (const piece of pieces(text, own)) cut.push({ ...piece, cls });
+    at += text.length;
+  }
   return cut;
 }
 
