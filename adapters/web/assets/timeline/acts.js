@@ -2,6 +2,7 @@
 
 import { command } from "../commands.js";
 import { go, route } from "../routes.js";
+import { isAdmin } from "../session.js";
 import { ask } from "../shared/dialog.js";
 import { openMenu } from "../shared/menu.js";
 import { toast } from "../shared/toast.js";
@@ -36,6 +37,7 @@ function acts(desk) {
     { id: "message.show", title: "Show a message", run: (args) => showCall(args) },
     { id: "file.show", title: "Show a file", run: (what) => import("./lightbox.js").then((module) => module.showFile(what)) },
     { id: "chat.open", title: "Open a chat", run: ({ chat }) => go(`/c/${chat}`) },
+    { id: "settings.keys", title: "Keys of providers", run: () => go(isAdmin.value ? "/admin/providers" : "/settings/keys") },
     { id: "chat.retry", title: "Try the failed turn again", group, hidden: false, when: () => hasFailed(desk), run: (args) => conversation.retry({ model: args?.model }) },
     { id: "chat.retryWith", title: "Go on with another model", run: (args) => withModel(args.at, (model) => conversation.retry({ model })) },
     ...decisions(desk),

@@ -48,7 +48,7 @@ const Lines = memo(({ text, name, from = 0, grows = false, wraps = false }) => {
   const form = `source${wraps ? " wraps" : ""}${from ? " numbered" : ""}`;
   return html`<pre class=${form} tabindex="0"><code>${
       from || colours
-        ? shown.map((_, i) => html`${from ? html`<span class="no" data-no=${from + i}></span>` : null}${lineAt(i)}${i < shown.length - 1 ? "\n" : ""}`)
+        ? shown.map((/** @type {string} */ _, /** @type {number} */ i) => html`${from ? html`<span class="no" data-no=${from + i}></span>` : null}${lineAt(i)}${i < shown.length - 1 ? "\n" : ""}`)
         : shown.join("\n")
     }</code></pre>
     ${lines.length > shown.length &&

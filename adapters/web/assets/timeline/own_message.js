@@ -14,7 +14,7 @@ const LONG = 2400; // characters; a longer message is folded
 const LONG_LINES = 24;
 
 /** @param {{message: Message, at: Around}} props */
-export const OwnMessage = memo(({ message, at }) => {
+export const OwnMessage = memo((/** @type {{message: Message, at: Around}} */ { message, at }) => {
   const text = textOf(message);
   const beside = message.content.filter((part) => part.type === "file" || part.type === "file-reference");
   const time = timeOf(message.created_at);

@@ -65,10 +65,15 @@ function turnsOf(state) {
   for (const message of state.messages) {
     if (message.role === "user") turns.push(emptyTurn(message, message.key));
     else if (message.role === "assistant") current().steps.push(stepOf(message));
-    else current().steps.at(-1)?.results.push(.../** @type {any} */ (message.content));
+    else addResults(current().steps.at(-1), message.content);
   }
   if (state.live) addLive(current(), state.live);
   return turns;
+}
+
+/** @param {Step | undefined} step @param {readonly Part[]} results */
+function addResults(step, results) {
+  if (step) step.results = [...step.results, ...results];
 }
 
 /** @param {Message | null} message @param {string} key @returns {Turn} */
@@ -92,7 +97,7 @@ function addLive(turn, live) {
   const said = live.parts.filter((part) => part.role !== "tool");
   const results = live.parts.filter((part) => part.role === "tool");
   if (said.length) turn.steps.push({ key: live.node, message: null, parts: said, results, isLive: true });
-  else if (turn.steps.length) /** @type {any} */ (turn.steps.at(-1)).results.push(...results);
+  else addResults(turn.steps.at(-1), results);
 }
 
 /**

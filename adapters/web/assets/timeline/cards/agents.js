@@ -120,7 +120,7 @@ const AgentRow = memo(({ agent, at }) => {
 });
 
 /** Agents that were spawned or waited for. @param {{calls: readonly Call[], at: At}} props */
-export const Agents = memo(({ calls, at }) => {
+export const Agents = memo((/** @type {{calls: readonly Call[], at: At}} */ { calls, at }) => {
   const faults = calls.filter((call) => call.failed && call.name !== "spawn_agent");
   const agents = agentsOf(calls.filter((call) => !faults.includes(call)), at);
   const done = agents.filter((agent) => lightOf(agent) === "off").length;

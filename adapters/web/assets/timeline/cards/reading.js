@@ -53,7 +53,7 @@ function readBody(call, at) {
 const unnumbered = (content) => content.replace(/^\d+\t/gm, "");
 
 /** Reads that follow each other, in one line. @param {{calls: readonly Call[], at: At}} props */
-export const Reads = memo(({ calls, at }) => {
+export const Reads = memo((/** @type {{calls: readonly Call[], at: At}} */ { calls, at }) => {
   const key = `${calls[0].key}.reads`;
   const isOpen = at.opened(key) ?? false;
   const onToggle = useToggle(key, isOpen, at);
