@@ -42,13 +42,13 @@ function acts(desk) {
     { id: "chat.retryWith", title: "Go on with another model", run: (args) => withModel(args.at, (model) => conversation.retry({ model })) },
     ...decisions(desk),
     { id: "question.answer", title: "Answer a question", run: ({ text }) => conversation.send({ text }) },
-    { id: "plan.carry", title: "Carry out the plan", run: () => conversation.send({ text: "Carry out the plan.", plan: false }) },
+    { id: "plan.carry", title: "Carry out the plan", run: () => carryOut(conversation) },
     { id: "call.answer", title: "Answer a call", run: (args) => import("./client_answers.js").then((module) => module.answerOf(conversation, args)) },
   ];
 }
 
 /** @param {Desk} desk @returns {import("../commands.js").Command[]} */
-function decisions({ conversation }) {
+function decisions({ conversation, place }) {
   const group = "Consent";
   const open = () => conversation.state.peek().asks[0];
   const when = () => Boolean(open());
@@ -57,8 +57,20 @@ function decisions({ conversation }) {
   return [
     { id: "approval.allow", title: "Allow once", group, hidden: false, when, run: decide("allow_once") },
     { id: "approval.always", title: "Always allow in this chat", group, hidden: false, when, run: decide("allow_always") },
-    { id: "approval.deny", title: "Deny", when, run: decide("deny") },
+    { id: "approval.deny", title: "Deny, with words", group, hidden: false, when, run: (args) => (args?.ask ? decide("deny")(args) : openDenial(open(), place)) },
   ];
+}
+
+/** Go to the card and let words be written. @param {import("./calls.js").Approval} approval @param {Desk["place"]} place */
+function openDenial(approval, place) {
+  const selector = `[data-approval="${CSS.escape(approval.tool_call_id)}"]`;
+  if (!document.querySelector(selector)) place.toEnd();
+  requestAnimationFrame(() => {
+    const card = document.querySelector(selector);
+    card?.scrollIntoView({ block: "nearest" });
+    const button = card?.querySelector(".deny");
+    if (button instanceof HTMLElement) button.click();
+  });
 }
 
 /** Where it was asked for by a key there is no card that could say what went wrong. @param {() => Promise<any>} act @param {boolean} byCard */
@@ -69,6 +81,12 @@ async function decided(act, byCard) {
     if (byCard) throw error;
     toast(`Nothing was decided: ${/** @type {Error} */ (error).message}`);
   }
+}
+
+/** Leave plan mode, and say so. @param {Desk["conversation"]} conversation */
+async function carryOut(conversation) {
+  await conversation.patch({ plan_mode: "" });
+  await conversation.send({ text: "Carry out the plan." });
 }
 
 /** @param {string} text */
