@@ -118,18 +118,19 @@ test("what an event does not touch stays the same object", () => {
 });
 
 test("a message that comes again as it was is the same object", () => {
-  const before = replayed([message(1, "user", "hi"), message(2, "assistant", "ho")]);
+  const before = reduceAll(newChat("c"), [message(1, "user", "hi"), message(2, "assistant", "ho")]);
 
   const after = reduceAll(before, [{ type: "history_reset" }, message(1, "user", "hi"), message(3, "user", "new"), RUNNING]);
 
   assert.equal(after.messages[0], before.messages[0]);
   assert.deepEqual(after.messages.map((one) => one.id), [1, 3]);
+  assert.equal(after.older, "end");
 });
 
 test("the nodes of a streamed answer stay those of the message that it becomes", () => {
   const streaming = replayed([message(1, "user", "hi"), RUNNING, piece(1, text("He")), piece(2, text("llo"))]);
 
-  const after = reduceAll(streaming, [message(2, "assistant", "Hello"), { type: "preview_reset" }]);
+  const after = reduceAll(streaming, [message(2, "assistant", "Hello")]);
 
   assert.equal(streaming.live.parts[0].text, "Hello");
   assert.equal(after.messages[1].key, streaming.live.node);
@@ -143,6 +144,13 @@ test("a lost preview_reset shows nothing twice", () => {
 
   assert.equal(after.messages.length, 1);
   assert.deepEqual(after.live.parts.map((part) => part.text), ["next"]);
+});
+
+test("a chat that rests streams nothing, whatever was lost", () => {
+  const after = replayed([RUNNING, piece(1, text("Hel")), { type: "status", status: { status: "waiting" } }, piece(2, text("lo"))]);
+
+  assert.deepEqual([after.live, after.gap], [null, false]);
+  assert.deepEqual(cursorOf(after), {}, "without a message nothing says what is known");
 });
 
 test("a piece that is missing asks for a new connection, with the place behind the last good one", () => {

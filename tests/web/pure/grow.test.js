@@ -5,7 +5,7 @@ import { test } from "node:test";
 import { blocksOf } from "../../../adapters/web/assets/text/blocks.js";
 import { grown } from "../../../adapters/web/assets/text/grow.js";
 import { SEED, TIMES, below, randomOf } from "./cases.js";
-import { randomText } from "./markdown.js";
+import { randomList, randomText } from "./markdown.js";
 
 const TEXTS = 150;
 const LINES_MAX = 14;
@@ -36,6 +36,11 @@ test("so they are in steps of any length", () => {
   }
 });
 
+test("so they are within long lists", () => {
+  const random = randomOf(SEED + 2);
+  for (let time = 0; time < TEXTS * TIMES; time += 1) growAll(randomList(random, 8 + below(random, 12)), () => 1 + below(random, 3));
+});
+
 test("a text that becomes another one is parsed anew", () => {
   const state = grown(grown(null, "# one\n\ntwo"), "# other\n\ntwo\n");
 
@@ -60,6 +65,7 @@ test("of a long list only what is new is another object", () => {
   const after = grown(before, `${items}\n- last`);
 
   for (let at = 0; at < 50; at += 1) assert.equal(after.blocks[0].items[at], before.blocks[0].items[at]);
+  assert.equal(after.at, after.text.indexOf("- item 49"));
 });
 
 test("line ends of all kinds are the same", () => {

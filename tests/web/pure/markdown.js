@@ -18,3 +18,17 @@ function lineOf(random) {
   const words = Array.from({ length: 1 + below(random, 5) }, () => pick(random, WORDS));
   return pick(random, STARTS) + words.join(pick(random, [" ", " ", ""]));
 }
+
+const MARKS = ["- ", "* ", "1. ", "2) ", " - ", "   - ", "-   "];
+const ODD = ["", "", "  more", "lazy", "      code", "  ```", "  ---", "  - inner", "-", "***", "===", "[ref]: /url", "  # head", "\n", "| a |", "> q"];
+
+/** Return a text with a long list, of items of one kind mostly, with oddities between. */
+export function randomList(random, lines) {
+  const mark = pick(random, MARKS);
+  const made = random() < 0.5 ? ["Words before.", ""] : [];
+  for (let at = 0; at < lines; at += 1) {
+    if (random() < 0.2) made.push(pick(random, ODD));
+    else made.push((random() < 0.05 ? pick(random, MARKS) : mark) + pick(random, WORDS));
+  }
+  return made.join("\n");
+}

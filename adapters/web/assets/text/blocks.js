@@ -10,7 +10,7 @@
 //           {type: "heading", level, children: Inline[]}
 //           {type: "code", language, info, text, open}      open: its end has not come yet
 //           {type: "quote", blocks: Block[]}
-//           {type: "list", ordered, start, tight, items: [{task: boolean | null, blocks}]}
+//           {type: "list", ordered, mark, start, tight, items: [{line, task: boolean | null, blocks}]}
 //           {type: "table", aligns: ("" | "left" | "center" | "right")[],
 //            head: Inline[][], rows: Inline[][][]}
 //           {type: "rule"}
@@ -137,13 +137,14 @@ class Walk {
     const ordered = token.type === "ordered_list_open";
     const end = ordered ? "ordered_list_close" : "bullet_list_close";
     const items = [];
-    let tight = false;
+    let tight = true;
     for (let next = this.tokens[this.at++]; next && next.type !== end; next = this.tokens[this.at++]) {
       const first = this.tokens[this.at];
-      if (first?.type === "paragraph_open" && first.hidden) tight = true;
-      items.push(taskOf(this.blocks("list_item_close")));
+      if (first?.type === "paragraph_open" && !first.hidden) tight = false;
+      items.push({ line: (next.map ?? this.around)[0], ...taskOf(this.blocks("list_item_close")) });
     }
-    return { type: "list", ordered, start: Number(token.attrGet("start") ?? 1), tight, items };
+    const start = Number(token.attrGet("start") ?? 1);
+    return { type: "list", ordered, mark: token.markup, start, tight, items };
   }
 
   table() {

@@ -1,23 +1,29 @@
 // Markdown that grows: what is complete is parsed once and stays the same object. Pure.
 //
 //   grown(null, text)      → Grown {text, blocks}
-//   grown(before, text)    → the same for a longer text; parses only from its last block but one on
+//   grown(before, text)    → the same for a longer text; parses only the end of it
 //
 // For every text the blocks say what `blocksOf(text)` says. A block that does not change is the
 // same object as before, and so is every part of one that does, so that a view may compare by `===`.
 //
 // What follows can change only the block that the last complete line is in, and what is behind it;
-// and a link definition may change any block, so one that comes has all parsed anew.
+// of a list only its last two items. A link definition may change any block, so one that comes has
+// all parsed anew.
 
 import { same } from "../state/same.js";
 import { parsed } from "./blocks.js";
+import { openedList, withOpened } from "./open_list.js";
+import { shared, skipLines } from "./shared.js";
 
 /**
- * `line`, `at`: where the part begins that is parsed anew, in lines and characters; `settled` are
- * the blocks before it, `defined` the link definitions in it.
- * @typedef {{text: string, blocks: readonly import("./blocks.js").Block[], line: number, at: number,
- *   settled: number, defined: import("./blocks.js").References,
- *   references: import("./blocks.js").References}} Grown
+ * @typedef {import("./blocks.js").Block} Block
+ * @typedef {import("./blocks.js").References} References
+ *
+ * `line`, `at`: where the part begins that is parsed anew, in lines and characters; `settled`: how
+ * many blocks lie before it; `open`: the list that it begins within; `defined`: the link
+ * definitions before it; `references`: all of them.
+ * @typedef {{text: string, blocks: readonly Block[], line: number, at: number, settled: number,
+ *   open: import("./open_list.js").OpenList | null, defined: References, references: References}} Grown
  */
 
 const DEFINITION = /\]:/;
@@ -31,7 +37,7 @@ export function grown(before, given) {
   const text = plain(given);
   if (before && text === before.text) return before;
   const from = before && text.startsWith(before.text) ? before : null;
-  const next = from ? goneOn(from, text) : begun(text);
+  const next = (from && goneOn(from, text)) ?? begun(text);
   const blocks = before ? shared(before.blocks, next.blocks) : next.blocks;
   return { ...next, blocks };
 }
@@ -39,77 +45,76 @@ export function grown(before, given) {
 /** @param {string} text @returns {Grown} */
 function begun(text) {
   const { blocks, references } = parsed(text);
-  return settle({ text, blocks, line: 0, at: 0, settled: 0, defined: {}, references });
-}
-
-/** @param {Grown} before @param {string} text @returns {Grown} */
-function goneOn(before, text) {
-  const { line, at, settled, defined } = before;
-  const tail = parsed(text.slice(at), defined);
-  if (!same(tail.references, before.references)) return begun(text);
-  const blocks = [...before.blocks.slice(0, settled), ...tail.blocks.map((block) => moved(block, line))];
-  return settle({ text, blocks, line, at, settled, defined, references: tail.references });
+  return settle({ text, blocks, line: 0, at: 0, settled: 0, open: null, defined: {}, references });
 }
 
 /**
- * Move the beginning of what is parsed anew to that of the last block but one. The last line may
- * not be complete: what comes may still take it, and with it the last block, into the one before.
+ * Return what a longer text is; null if what was settled does not hold for it.
+ * @param {Grown} before
+ * @param {string} text
+ * @returns {Grown | null}
+ */
+function goneOn(before, text) {
+  const { line, at, settled, open, defined } = before;
+  const tail = parsed(text.slice(at), defined);
+  if (!same(tail.references, before.references)) return null;
+  const come = withOpened(open, tail.blocks.map((block) => moved(block, line)));
+  if (!come) return null;
+  const blocks = [...before.blocks.slice(0, settled), ...come];
+  return settle({ ...before, text, blocks, references: tail.references });
+}
+
+/**
+ * Move the beginning of what is parsed anew as far as what follows can change nothing before it.
+ * The last line may not be complete: what comes may still take it, and with it the last block,
+ * into the block before, but for a list, whose beginning is settled when it has several items.
  * @param {Grown} grown
  * @returns {Grown}
  */
 function settle(grown) {
-  const { text, blocks } = grown;
-  const settled = Math.max(grown.settled, blocks.length - 2);
-  const line = blocks[settled]?.lines[0] ?? grown.line;
-  if (line <= grown.line) return grown;
-  const at = skipLines(text, grown.at, line - grown.line);
-  const passed = text.slice(grown.at, at);
-  const defined = DEFINITION.test(passed) ? parsed(passed, grown.defined).references : grown.defined;
-  return { ...grown, line, at, settled, defined };
+  const { blocks } = grown;
+  const last = blocks.length - 1;
+  const inLast = last >= 0 && openedList(blocks[last], grown);
+  if (inLast) return begunAt(grown, last, inLast.line, inLast);
+  const settled = Math.max(grown.settled, last - 1);
+  if (!blocks[settled]) return grown;
+  const inside = openedList(blocks[settled], grown);
+  if (inside) return begunAt(grown, settled, inside.line, inside);
+  return settled > grown.settled ? begunAt(grown, settled, blocks[settled].lines[0], null) : grown;
 }
 
-/** @param {string} text @param {number} at @param {number} lines */
-function skipLines(text, at, lines) {
-  for (let left = lines; left > 0; left -= 1) at = text.indexOf("\n", at) + 1;
-  return at;
+/**
+ * @param {Grown} grown
+ * @param {number} settled
+ * @param {number} line
+ * @param {Grown["open"]} open
+ * @returns {Grown}
+ */
+function begunAt(grown, settled, line, open) {
+  if (line <= grown.line) return grown;
+  const at = skipLines(grown.text, grown.at, line - grown.line);
+  const passed = grown.text.slice(grown.at, at);
+  const defined = DEFINITION.test(passed) ? parsed(passed, grown.defined).references : grown.defined;
+  return { ...grown, line, at, settled, open, defined };
 }
 
 /**
  * Return a block, as it is where the text begins so many lines earlier.
- * @param {import("./blocks.js").Block} block
+ * @param {Block} block
  * @param {number} by
- * @returns {import("./blocks.js").Block}
+ * @returns {Block}
  */
 function moved(block, by) {
   if (!by) return block;
-  const inner = block.blocks && { blocks: block.blocks.map((/** @type {any} */ one) => moved(one, by)) };
+  const inner = block.blocks && { blocks: block.blocks.map((/** @type {Block} */ one) => moved(one, by)) };
   const items = block.items && {
     items: block.items.map((/** @type {any} */ item) => ({
       ...item,
-      blocks: item.blocks.map((/** @type {any} */ one) => moved(one, by)),
+      line: item.line + by,
+      blocks: item.blocks.map((/** @type {Block} */ one) => moved(one, by)),
     })),
   };
   return { ...block, ...inner, ...items, key: block.key + by, lines: [block.lines[0] + by, block.lines[1] + by] };
-}
-
-/**
- * Return `next` made of as much of `old` as says the same.
- * @template T
- * @param {T} old
- * @param {T} next
- * @returns {T}
- */
-function shared(old, next) {
-  if (Object.is(old, next) || typeof old !== "object" || typeof next !== "object") return next;
-  if (old === null || next === null || Array.isArray(old) !== Array.isArray(next)) return next;
-  const before = /** @type {any} */ (old);
-  const made = /** @type {any} */ (Array.isArray(next) ? [] : {});
-  let isSame = Object.keys(before).length === Object.keys(next).length;
-  for (const [name, value] of Object.entries(next)) {
-    made[name] = shared(before[name], value);
-    if (made[name] !== before[name]) isSame = false;
-  }
-  return isSame ? old : made;
 }
 
 /**

@@ -61,8 +61,11 @@ function listView({ ordered, start, tight, items }, Code) {
     class: `${tight ? "tight" : ""}${tasks ? " tasks" : ""}`.trim() || undefined,
   };
   return h(ordered ? "ol" : "ul", props, items.map((/** @type {any} */ item, /** @type {number} */ at) =>
-    html`<li key=${at}>${boxOf(item.task)}${itemView(item.blocks, tight, Code)}</li>`));
+    h(ItemView, { key: at, item, tight, Code })));
 }
+
+const ItemView = memo((/** @type {{item: any, tight: boolean, Code: CodeView}} */ { item, tight, Code }) =>
+  h("li", null, boxOf(item.task), itemBlocks(item.blocks, tight, Code)));
 
 /** @param {boolean | null} task */
 function boxOf(task) {
@@ -71,7 +74,7 @@ function boxOf(task) {
 }
 
 /** @param {Block[]} blocks @param {boolean} tight @param {CodeView} Code */
-function itemView(blocks, tight, Code) {
+function itemBlocks(blocks, tight, Code) {
   return blocks.map((block) =>
     tight && block.type === "paragraph"
       ? h(Words, { key: block.key, block })
