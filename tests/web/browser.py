@@ -19,7 +19,8 @@ import sys
 import tarfile
 import tempfile
 from contextlib import asynccontextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass
+from pathlib import Path
 
 import trio
 
@@ -38,7 +39,7 @@ const fs = require("fs"), zlib = require("zlib");
 for (const name of ["chromium", "al2023.tar", "fonts.tar"])
   fs.writeFileSync(name, zlib.brotliDecompressSync(fs.readFileSync(`bin/${name}.br`)));
 """
-FONTS = '<fontconfig><dir prefix="relative">.</dir></fontconfig>'
+FONTS = ("@expo-google-fonts/inter", "@expo-google-fonts/jetbrains-mono", "dejavu-fonts-ttf")
 # It reads at descriptor 3 and writes at 4; a step between puts ours there.
 STEP = """
 import fcntl, os, sys
@@ -65,7 +66,8 @@ FLAGS = (
 @dataclass(frozen=True)
 class Program:
     path: str
-    variables: dict[str, str] = field(default_factory=dict)
+    libraries: str = ""
+    fonts: tuple[Path, ...] = ()  # none: those of the system
 
 
 @functools.cache
@@ -86,13 +88,8 @@ def _of_npm():
     if not fits or tuple(map(int, version.split(".")[:2])) < GLIBC_MIN:
         raise npm.Unavailable("npm has none for this machine")
     folder = npm.kept(npm.HOME / "browser" / npm.PINS[PACKAGE][0], _unpack)
-    return Program(
-        str(folder / "chromium"),
-        {
-            "LD_LIBRARY_PATH": str(folder / "al2023" / "lib"),
-            "FONTCONFIG_FILE": str(folder / "fonts" / "fonts.conf"),
-        },
-    )
+    fonts = (folder / "fonts", *map(npm.package, FONTS))
+    return Program(str(folder / "chromium"), str(folder / "al2023" / "lib"), fonts)
 
 
 def _unpack(folder):
@@ -102,7 +99,6 @@ def _unpack(folder):
         with tarfile.open(folder / f"{name}.tar") as archive:
             archive.extractall(folder / name, filter="data")
         (folder / f"{name}.tar").unlink()
-    (folder / "fonts" / "fonts.conf").write_text(FONTS)
     shutil.rmtree(folder / "bin")
     (folder / "chromium").chmod(0o755)
 
@@ -120,7 +116,7 @@ class BrowserProcess:
         step = [sys.executable, "-I", "-S", "-c", STEP, *map(str, descriptors)]
         self._process = subprocess.Popen(
             [*step, program.path, *FLAGS, f"--user-data-dir={self._profile.name}"],
-            env={**os.environ, **program.variables, "TZ": "UTC"},
+            env={**os.environ, **self._variables(program), "TZ": "UTC"},
             pass_fds=descriptors,
             stdin=subprocess.DEVNULL,
             stdout=subprocess.DEVNULL,
@@ -128,6 +124,14 @@ class BrowserProcess:
         )
         for each in descriptors:
             os.close(each)
+
+    def _variables(self, program):
+        if not program.fonts:
+            return {}
+        named = "".join(f"<dir>{folder}</dir>" for folder in program.fonts)
+        file = Path(self._profile.name) / "fonts.conf"
+        file.write_text(f"<fontconfig>{named}<cachedir>{file.parent}/fonts</cachedir></fontconfig>")
+        return {"LD_LIBRARY_PATH": program.libraries, "FONTCONFIG_FILE": str(file)}
 
     @property
     def pid(self):

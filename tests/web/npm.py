@@ -29,6 +29,22 @@ PINS = {  # version and integrity, as npm writes them
         "sha512-FHfa+lmNjQZfJz1q8wKqIDwC6DExcHt/pkjNQb09a3NPjCKg2rhu5qb2S4r76ASyFNNtuFooJpZe37Ogud"
         "VGtQ==",
     ),
+    # Letters, code, and signs: what pages ask for first, so that pictures look alike everywhere.
+    "@expo-google-fonts/inter": (
+        "0.4.2",
+        "sha512-syfiImMaDmq7cFi0of+waE2M4uSCyd16zgyWxdPOY7fN2VBmSLKEzkfbZgeOjJq61kSqPBNNtXjggiQiSD"
+        "6gMQ==",
+    ),
+    "@expo-google-fonts/jetbrains-mono": (
+        "0.4.1",
+        "sha512-CslACrtMOcRwoWXCO7OMEI+9w3fukWSoBtvNz46OqPoogEuuoY0tkDY1O8sFumk8t0pC6Cx0Xr95O0TOQh"
+        "pkug==",
+    ),
+    "dejavu-fonts-ttf": (
+        "2.37.3",
+        "sha512-f1hd7jJbeQa1VWcw+K2KrTXS50zTMaHpVC4XIKJpNcDeYR5ajMtj/iLlQDYNvLOKamUB3ARVVCf79lNwNV"
+        "ztSQ==",
+    ),
     "typescript": (
         "6.0.3",
         "sha512-y2TvuxSZPDyQakkFRPZHKFm+KKVqIisdg9/CZwm9ftvKXLP8NRWj38/ODjNbr43SsoXqNuAisEf1GdCxqW"

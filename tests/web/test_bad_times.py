@@ -56,6 +56,21 @@ async def test_a_daemon_killed_in_mid_word_comes_back_and_nothing_is_doubled(rep
                     assert "not lost" == await field.value()
 
 
+async def test_a_browser_without_network_goes_on_where_it_was(page, api):
+    chat = await api.chat()
+    page.allow(LOST)
+    await page.goto(f"/c/{chat}")
+    await say(page, f"{LONG} Say much.")
+    await live(page, 100)
+
+    async with page.offline():
+        await page.until_text("Offline")
+        await api.until(chat, "waiting")
+
+    await agrees(page, api, chat)
+    await page.until_no_text("Offline")
+
+
 async def test_a_line_that_is_cut_in_mid_word_goes_on_in_the_word(house, person, api, browser):
     async with Line(house.url).open() as line, a_page(browser) as page:
         page.url = line.url
@@ -78,15 +93,20 @@ async def test_a_line_that_is_cut_in_mid_word_goes_on_in_the_word(house, person,
         await agrees(page, api, chat)
 
 
-async def test_what_is_sent_while_the_network_is_away_is_sent_once(page, api):
+async def test_what_is_sent_while_the_network_is_away_is_sent_once_when_it_is_back(page, api):
     chat = await api.chat()
     page.allow(LOST)
     await page.goto(f"/c/{chat}")
     await page.until_text("hello")
     async with page.offline():
         await say(page, "Are you there?")
-        await page.until_text("Are you there?")
+        await page.until_text("cannot be reached", "[role=log]")
 
-    await page.until("true")
-    sent = [text for role, text in await api.texts(chat) if text == "Are you there?"]
-    assert len(sent) <= 1
+    await page.until_true(lambda: said(api, chat, "Are you there?"), "it is stored")
+    await api.until(chat, "waiting")
+    await agrees(page, api, chat)
+    assert 1 == [text for _, text in await api.texts(chat)].count("Are you there?")
+
+
+async def said(api, chat, words):
+    return ("user", words) in await api.texts(chat)

@@ -194,6 +194,24 @@ async def answered(api, chat, words):
     return ("user", words) in await api.texts(chat)
 
 
+async def test_a_message_is_edited_and_what_followed_is_gone(page, api):
+    chat = await api.chat("[[text: a first answer]] the first")
+    await api.say(chat, "[[text: a second answer]] the second", "waiting")
+    await page.goto(f"/c/{chat}")
+    await page.until_text("a second answer")
+
+    [first, _] = await page.all("button", re.compile("^Edit"))
+    await first.click()
+    await page.press("a", "Control")
+    await page.type("[[text: an other answer]] the first, said better")
+    await page.press("Enter")
+
+    await page.until_text("an other answer")
+    await page.until_no_text("a second answer")
+    await comes_to_rest(page, api, chat)
+    await agrees(page, api, chat)
+
+
 async def test_two_tabs_show_the_same(page, api, browser):
     chat = await api.chat()
     other = await new_tab(browser, page.context)

@@ -1,0 +1,111 @@
+"""Long chats, and budgets as counts and ratios: ten thousand messages cost what ten cost."""
+
+import pytest
+
+from tests.web.house import CHATS
+from tests.web.long_chats import lengthen
+from tests.web.stories import agrees, say
+
+ELEMENTS_MAX = 6_000
+FIRST_LOAD_BYTES_MAX = 150_000
+REQUESTS_MAX = 40
+OPENINGS = 5
+RATIO_MAX = 1.5
+TEXT = "[[text: The answer number 0 is **yes**, because of `this`.]] Question number 0"
+
+
+@pytest.fixture
+async def chats(house, api):
+    """A chat of ten messages and one of ten thousand; both have been edited once."""
+    made = []
+    for copies in (4, 4_999):
+        chat = await api.chat(TEXT)
+        [question, *_] = await api.messages(chat)
+        content = [{"type": "text", "text": f"{TEXT}, asked again"}]
+        await api.good("PATCH", f"{CHATS}/{chat}/messages/{question['id']}", {"content": content})
+        await api.until(chat, "waiting")
+        lengthen(house.database, chat, copies)
+        made.append(chat)
+    return made
+
+
+async def elements(page):
+    return await page.js("document.querySelectorAll('*').length")
+
+
+async def test_ten_thousand_messages_cost_what_ten_cost(page, chats, api):
+    costs = {}
+    for chat in chats:
+        await page.goto("about:blank")
+        requests, received = len(page.requests), page.received_bytes
+        await page.goto(f"/c/{chat}")
+        await page.until("!!document.querySelector('article[data-message]')")
+        await page.until_text("The answer number 4", "[role=log]")
+        costs[chat] = (
+            len(page.requests) - requests,
+            page.received_bytes - received,
+            await elements(page),
+        )
+    [ten, all_of_them] = costs.values()
+
+    assert all_of_them[0] <= ten[0] + 2
+    assert all_of_them[2] <= min(ELEMENTS_MAX, 4 * ten[2])
+
+
+async def test_reading_upwards_comes_to_the_first_message_and_keeps_its_place(page, chats):
+    chat = chats[1]
+    await page.goto(f"/c/{chat}")
+    await page.until_text("The answer number 4999", "[role=log]")
+    log = "document.querySelector('[role=log]')"
+    most = 0
+    for _ in range(40):
+        await page.js(f"{log}.scrollTop -= 2000")
+        await page.until(f"{log}.scrollTop > 0 || {log}.querySelector('.tl-head p') === null")
+        most = max(most, await elements(page))
+
+    assert most <= ELEMENTS_MAX
+    assert not await page.js(f"{log}.innerText.includes('number 4999')")
+    await page.press("G", "Shift")
+    await page.until_text("The answer number 4999", "[role=log]")
+
+
+async def test_a_link_opens_a_message_in_the_middle(page, chats, api):
+    chat = chats[1]
+    newest = (await api.page_of(chat))["messages"][0]["id"]
+    [wanted, *_] = (await api.page_of(chat, before_id=newest - 5_000))["messages"]
+    [part] = [part["text"] for part in wanted["content"] if part["type"] == "text"]
+
+    await page.goto(f"/c/{chat}?m={wanted['id']}")
+
+    at = f"document.querySelector('[data-message=\"{wanted['id']}\"]')"
+    await page.until(f"{at}?.innerText.includes('number')")
+    box = await page.js(f"{at}.getBoundingClientRect().top")
+    assert 0 < box < 900
+    assert "number" in part
+    assert await elements(page) <= ELEMENTS_MAX
+
+
+async def test_a_stream_builds_each_block_once(page, api, house):
+    """While an answer grows, what is complete in it stays the same nodes."""
+    chat = await api.chat()
+    await page.goto(f"/c/{chat}")
+    text = "\n\n".join(f"Paragraph {number} of the answer." for number in range(200))
+    await page.js(
+        """
+        window.added = 0;
+        new MutationObserver(changes => {
+          for (const { addedNodes } of changes)
+            for (const node of addedNodes) if (node.nodeName === "P") window.added += 1;
+        }).observe(document.querySelector("[role=log]"), { childList: true, subtree: true }); 0
+        """
+    )
+    house.provider.behave(text=text, delta_chars=7, delta_ms=2)
+    try:
+        await say(page, "Say much.")
+        await page.until_text("Paragraph 199")
+        await api.until(chat, "waiting")
+        await agrees(page, api, chat)
+    finally:
+        house.provider.behave()
+
+    assert await page.js("window.added") <= 2 * 200 + 10
