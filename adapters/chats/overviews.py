@@ -178,6 +178,10 @@ class OverviewStore:
         """Note that the owner has seen what models have said so far."""
         await self._execute(SQL["mark_read"], {"chat": chat})
 
+    async def mark_unread(self, chat: ChatId) -> None:
+        """Note that the owner has still to see what a model has said last, if anything was said."""
+        await self._execute(SQL["mark_unread"], {"chat": chat})
+
     async def _is_searchable(self, caller: UserId, search: str) -> bool:
         """Gather the words of all that the caller may find. Return whether `search` has any."""
         [(has_words,)] = await self._execute(SQL["has_words"], {"search": search})

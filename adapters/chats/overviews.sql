@@ -198,3 +198,13 @@ UPDATE chats c
           FROM messages
          WHERE chat_id = %(chat)s AND role = 'assistant' AND NOT deleted) AS seen
  WHERE c.id = %(chat)s AND c.last_read_message_id < seen.id;
+
+-- name: mark_unread
+-- Its owner has not seen the last thing that a model has said in it, if there is any.
+UPDATE chats c
+   SET last_read_message_id = said.id - 1
+  FROM (SELECT max(id) AS id
+          FROM messages
+         WHERE chat_id = %(chat)s AND role = 'assistant' AND visibility <> 'model' AND NOT deleted)
+       AS said
+ WHERE c.id = %(chat)s AND c.last_read_message_id >= said.id;

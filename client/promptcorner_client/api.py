@@ -147,6 +147,12 @@ def update_chat(chat: UUID, **fields: Any) -> ApiRequest[Empty]:
     return ApiRequest("PATCH", f"{CHATS}/{chat}", Empty, 204, body=_present(fields))
 
 
+def mark_read(chat: UUID, *, is_read: bool = True) -> ApiRequest[Empty]:
+    """Note that the owner has seen what is said in a chat, or still has to see the last of it."""
+    path, body = f"{CHATS}/{chat}/read-status", {"is_read": is_read}
+    return ApiRequest("PUT", path, Empty, 204, body=body)
+
+
 def archive(chat: UUID) -> ApiRequest[Empty]:
     """Archive a chat."""
     return update_chat(chat, archived=True)

@@ -201,6 +201,7 @@ async def asked(world, line, caller, chat):
 C, P, U = CHATS, "/api/v2/ai/providers", "/api/experimental/users"
 DOCUMENTS = {
     f"PATCH {C}/{{chat}}": {"title": "called otherwise"},
+    f"PUT {C}/{{chat}}/read-status": {"is_read": True},
     f"POST {C}/{{chat}}/messages": TEXT,
     f"PATCH {C}/{{chat}}/messages/{{message}}": TEXT,
     f"PATCH {C}/{{chat}}/queue/{{queued}}": TEXT,

@@ -28,6 +28,7 @@ from adapters.chats.wire.chats import (
     ChatContextResource,
     ChatCost,
     CreateChatRequest,
+    ReadStatusRequest,
     SideCost,
     UpdateChatRequest,
     resource_of,
@@ -124,6 +125,15 @@ class ChatRoutes:
                 body=UpdateChatRequest,
                 answers={204: None},
                 refusals=(409,),
+            ),
+            Endpoint(
+                method="PUT",
+                path=f"{CHAT}/read-status",
+                handle=self.mark,
+                summary="Say that you have seen what is said in it, or still have to see the last.",
+                tag="chats",
+                body=ReadStatusRequest,
+                answers={204: None},
             ),
             Endpoint(
                 method="GET",
@@ -284,6 +294,14 @@ class ChatRoutes:
             await self._ledger.apply(chat.id, [])  # the process that holds it looks again
         if asked.approval_policy is not None:
             await self._set_approval_policy(chat, asked.approval_policy)
+        return no_content()
+
+    async def mark(self, call: Call) -> HttpResponse:
+        chat = await self._admission.as_owner(call)
+        is_read = call.read(ReadStatusRequest).is_read
+        if is_read is None:
+            invalid("is_read", "must be true or false")
+        await (self._overviews.mark_read if is_read else self._overviews.mark_unread)(chat.id)
         return no_content()
 
     async def _move(self, chat: VisibleChat, wanted: UUID) -> None:

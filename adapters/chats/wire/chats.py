@@ -133,6 +133,10 @@ class UpdateChatRequest(Struct, frozen=True, kw_only=True):
     approval_policy: str | None = None  # allow, ask, deny, or empty for the deployment's
 
 
+class ReadStatusRequest(Struct, frozen=True):
+    is_read: bool | None = None
+
+
 class SideCost(Struct, frozen=True):
     """A cost that is no message's. `what`: title, summary (labels too), advice, compaction, answer
     (one that came to nothing)."""

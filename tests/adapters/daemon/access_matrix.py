@@ -97,6 +97,7 @@ TABLE = """
     GET    C/by-workspace                               401      200    200    200   200   200
     GET    C/{chat}                                     401      404    404    200   200   200
     PATCH  C/{chat}                                     401      404    404    404   204   204
+    PUT    C/{chat}/read-status                         401      404    404    404   204   403
     PUT    C/{chat}/context                             401      404    404    404   200   200
     GET    C/{chat}/messages                            401      404    404    200   200   200
     POST   C/{chat}/messages                            401      404    404    404   200   403

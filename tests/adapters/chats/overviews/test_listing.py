@@ -135,6 +135,27 @@ async def test_a_chat_is_unread_until_its_owner_has_looked(ground):
     assert (False, False) == (after["has_unread"], after["children"][0]["has_unread"])
 
 
+async def test_an_owner_marks_a_chat_as_read_and_unread(ground):
+    chat = await ground.a_chat("a", answered=["one", "two"])
+    empty = await ground.a_chat("b", answered=[])
+
+    async def mark(is_read, chat=chat, who=ANN):
+        answer = await ground.ask(who, "PUT", f"/{chat}/read-status", {"is_read": is_read})
+        return answer.status, await ground.titles("has_unread:true")
+
+    assert (204, []) == await mark(True)
+    assert (204, ["a"]) == await mark(False)
+    assert (204, ["a"]) == await mark(False)
+    assert (204, ["a"]) == await mark(False, empty)
+    assert (204, []) == await mark(True)
+    await ground.share(chat, BOB)
+    assert [(403, []), (404, []), (400, [])] == [
+        await mark(False, who=ADA),
+        await mark(False, who=BOB),
+        await mark(None),
+    ]
+
+
 async def test_what_was_read_does_not_become_unread(ground):
     chat = await ground.a_chat(answered=["one"])
     await ground.overviews.mark_read(chat)
