@@ -18,10 +18,11 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parents[1]
+PACKAGES = ("runtime", "actors", "adapters", "promptcorner")
 COPIES = {ROOT / f"client/promptcorner_client/{name}.py" for name in ("wire", "shared")}
 FILES = sorted(
     path
-    for name in ("runtime", "actors", "adapters", "promptcorner", "client/promptcorner_client")
+    for name in (*PACKAGES, "client/promptcorner_client")
     for path in (ROOT / name).rglob("*.py")
     if path not in COPIES
 )
@@ -53,13 +54,16 @@ def room_of(path):
 
 
 @cache
+def tree_of(path):
+    return ast.parse(path.read_text())
+
+
+@cache
 def map_of(folder):
     """Return the names in a folder's map: those for other rooms, and all others."""
     outward, inside = [], []
     names = inside
-    for line in (ast.get_docstring(ast.parse((folder / "__init__.py").read_text())) or "").split(
-        "\n"
-    ):
+    for line in (ast.get_docstring(tree_of(folder / "__init__.py")) or "").split("\n"):
         if line.strip() == OUTWARD:
             names = outward
         elif line.strip() == INSIDE:
@@ -96,17 +100,20 @@ def test_a_folder_maps_all_that_is_in_it(folder):
         assert path.is_dir() or path.with_suffix(".py").exists(), f"{named(path)} is not there"
 
 
+@cache
 def imports_of(path):
-    """Yield each module of ours that a file imports, as a path from the root without a suffix."""
-    for node in ast.walk(ast.parse(path.read_text())):
+    """Return the modules of ours that a file imports, as paths from the root without a suffix."""
+    modules = set()
+    for node in ast.walk(tree_of(path)):
         if isinstance(node, ast.Import):
-            yield from (ROOT.joinpath(*alias.name.split(".")) for alias in node.names)
+            modules |= {ROOT.joinpath(*alias.name.split(".")) for alias in node.names}
         elif isinstance(node, ast.ImportFrom) and node.module:
             source = ROOT.joinpath(*node.module.split("."))
             for alias in node.names:
                 deeper = source / alias.name
                 is_module = deeper.with_suffix(".py").exists() or deeper.is_dir()
-                yield deeper if is_module else source
+                modules.add(deeper if is_module else source)
+    return {module for module in modules if module.relative_to(ROOT).parts[0] in PACKAGES}
 
 
 @pytest.mark.parametrize("room", ROOMS, ids=named)
@@ -134,7 +141,7 @@ def test_a_public_class_name_stands_once():
     for path in FILES:
         if any(map(path.match, DICTATED)):
             continue
-        for node in ast.walk(ast.parse(path.read_text())):
+        for node in ast.walk(tree_of(path)):
             if isinstance(node, ast.ClassDef) and not node.name.startswith("_"):
                 places[node.name].add(path)
 
@@ -149,7 +156,7 @@ def test_a_docstring_begins_with_a_subject_or_a_verb(path):
 
     headless = [
         f"line {getattr(node, 'lineno', 1)}: {text.splitlines()[0]}"
-        for node in ast.walk(ast.parse(path.read_text()))
+        for node in ast.walk(tree_of(path))
         if isinstance(node, kinds) and HEADLESS.match(text := ast.get_docstring(node) or "")
     ]
 
