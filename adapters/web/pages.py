@@ -20,9 +20,10 @@ from adapters.web.policy import PAGE_HEADERS
 HTML = "text/html; charset=utf-8"
 CHATS = "/api/experimental/chats"
 MESSAGES = 30  # the newest ones of a chat, in its shell
+LISTED = "source%3Acreated_by_me%2Cshared_with_me"  # as the list of the page asks: mine and shared
 LIST_PAGE = 50  # chats in the list at first
 
-ALWAYS = ("/api/v2/users/me", f"{CHATS}/model-configs", f"{CHATS}?limit={LIST_PAGE}")
+ALWAYS = ("/api/v2/users/me", f"{CHATS}/model-configs", f"{CHATS}?q={LISTED}&limit={LIST_PAGE}")
 
 PATHS = {
     "/": "The web interface: the list of chats",

@@ -1,11 +1,15 @@
 // The list of chats that the page shows, and what can be done to a chat from it.
 //
 //   chats.list            signal of the ChatList of state/chats.js, for the filter that is shown
+//   chats.needing         signal of the ChatList of those that need this user, wherever they stand
 //   chats.needs           signal: how many chats need this user
+//   chats.begin()         once: reads the first page, and hears news from then on
 //   chats.show(filter)    {q, labels}: reads the first page of it; what was read before shows at once
 //   chats.more()          the next page
 //   chats.again()         the first page anew
-//   chats.find(id)        a root or child of any list read so far, or undefined
+//   chats.find(id)        a root or child of any list read so far, or one that was opened; or undefined
+//   chats.listed(id)      likewise, of lists only
+//   chats.know(chat)      a chat was read that may be in no list
 //   chats.pin(id), .unpin(id), .move(id, position)       position among the pinned, from 1
 //   chats.rename(id, title), .propose(id) → a title, .label(id, labels)
 //   chats.archive(ids), .unarchive(ids)
@@ -15,6 +19,8 @@
 
 import { batch, computed, signal } from "./ui.js";
 import { chatIn, newList, withChange, withNews, withPage, without } from "./state/chats.js";
+import { needsPerson } from "./state/lights.js";
+import { me } from "./session.js";
 import { api } from "./wire/api.js";
 import { hearWatch } from "./wire/watch.js";
 
@@ -23,11 +29,22 @@ import { hearWatch } from "./wire/watch.js";
 const PAGE = 50; // chats
 const LISTS_MAX = 12; // of other filters that are kept; the oldest is forgotten
 const AGAIN_MS = 1500; // a list of which news cannot be placed is read anew, at most so often
+const SHARED_MS = 30_000; // chats of others are asked for so often: the watch does not tell of them
+const KNOWN_MAX = 50; // chats that were opened and are in no list; the oldest is forgotten
 
 /** @type {Map<string, import("./vendor/preact.js").Signal<ChatList>>} */
 const lists = new Map();
-const plain = listOf({ q: "", labels: [] });
+const plain = listOf({ q: "source:created_by_me,shared_with_me", labels: [] });
+const needing = listOf({ q: "source:created_by_me needs_me:true", labels: [] });
 const shown = signal(plain);
+/**
+ * Chats that were opened, by id: they may be archived, or far down.
+ * @type {Map<string, import("./state/chats.js").Chat>}
+ */
+const known = new Map();
+/** Lists that are being read. @type {Map<typeof plain, Promise<void>>} */
+const readings = new Map();
+let begun = false;
 
 /** @param {import("./state/chats.js").Filter} filter */
 function listOf(filter) {
@@ -40,7 +57,7 @@ function listOf(filter) {
 }
 
 function forgetOldest() {
-  const oldest = [...lists].find(([, list]) => list !== plain && list !== shown.peek());
+  const oldest = [...lists].find(([, list]) => list !== plain && list !== needing && list !== shown.peek());
   if (oldest) lists.delete(oldest[0]);
 }
 
@@ -51,8 +68,18 @@ function changeAll(change) {
   });
 }
 
+/** Read the first page of a list; two who want it at once share one request. @param {typeof plain} list */
+function readFirst(list) {
+  const reading = readings.get(list) ?? readPage(list).finally(() => readings.delete(list));
+  readings.set(list, reading);
+  return reading;
+}
+
+/** Read what is there from now on: a page that is on its way may be older. @param {typeof plain} list */
+const readAgain = (list) => readings.get(list)?.then(() => readFirst(list)) ?? readFirst(list);
+
 /** @param {typeof plain} list */
-async function readFirst(list) {
+async function readPage(list) {
   const { filter } = list.peek();
   try {
     const page = await api.get("chats", { q: filter.q.trim() || null, label: filter.labels, limit: PAGE });
@@ -77,12 +104,20 @@ function readStale() {
 /** @param {any} event */
 function hear(event) {
   if (event.kind === "again") {
-    readFirst(plain);
-    if (shown.peek() !== plain) readFirst(shown.peek());
+    for (const list of new Set([plain, needing, shown.peek()])) readAgain(list);
     return;
   }
+  const opened = known.get(event.chat.id);
+  if (opened) known.set(opened.id, { ...opened, ...event.chat, children: opened.children });
   changeAll((list) => withNews(list, event));
   if (shown.peek().peek().stale) readStale();
+}
+
+/** Ask again for chats of others, as long as there are any and somebody looks. */
+function readShared() {
+  const list = shown.peek();
+  const user = me.peek()?.id;
+  if (!document.hidden && user && list.peek().roots.some((root) => root.owner_id !== user)) readFirst(list);
 }
 
 /**
@@ -93,11 +128,14 @@ function hear(event) {
  */
 async function patch(id, changes, asked = changes) {
   const before = chats.find(id);
+  const opened = known.get(id);
+  if (opened) known.set(id, { ...opened, ...changes });
   changeAll((list) => withChange(list, id, changes));
   try {
     await api.patch(`chats/${id}`, asked);
   } catch (error) {
     const back = before && Object.fromEntries(Object.keys(changes).map((name) => [name, Reflect.get(before, name)]));
+    if (opened) known.set(id, opened);
     if (back) changeAll((list) => withChange(list, id, back));
     throw error;
   }
@@ -110,25 +148,34 @@ async function patchArchived(ids, archived) {
   const answers = await Promise.allSettled(ids.map((id) => api.patch(`chats/${id}`, { archived })));
   const refused = answers.find((answer) => answer.status === "rejected");
   if (refused) for (const [list, was] of before) list.value = was;
+  for (const id of ids) know({ ...known.get(id), archived });
   await Promise.all([...new Set([plain, shown.peek()])].map(readFirst));
   if (refused) throw refused.reason;
 }
 
 export const chats = {
   list: computed(() => shown.value.value),
-  needs: computed(() => plain.value.roots.filter(needsMe).length),
+  needing: computed(() => needing.value),
+  needs: computed(() => {
+    const user = me.value?.id;
+    const needy = [...plain.value.roots, ...needing.value.roots].filter((root) => root.owner_id === user && needsPerson(root));
+    return new Set(needy.map((root) => root.id)).size;
+  }),
 
-  /** Begin to hear news, and read the first page. */
+  /** Read the first page, and hear news from then on; its first word is that all is to be read anew. */
   begin() {
+    if (begun) return;
+    begun = true;
     readFirst(plain);
     hearWatch(hear);
+    setInterval(readShared, SHARED_MS);
   },
 
   /** @param {import("./state/chats.js").Filter} filter */
   async show(filter) {
     const list = listOf(filter);
     shown.value = list;
-    await readFirst(list);
+    if (list !== plain || list.peek().state === "failed") await readFirst(list);
   },
 
   async more() {
@@ -148,7 +195,7 @@ export const chats = {
   again: () => readFirst(shown.peek()),
 
   /** @param {string} id */
-  find(id) {
+  listed(id) {
     for (const list of lists.values()) {
       const found = chatIn(list.peek(), id);
       if (found) return found;
@@ -157,7 +204,13 @@ export const chats = {
   },
 
   /** @param {string} id */
-  pin: (id) => patch(id, { pin_order: plain.peek().roots.filter((chat) => chat.pin_order).length + 1 }),
+  find: (id) => chats.listed(id) ?? known.get(id),
+
+  /** @param {import("./state/chats.js").Chat} chat */
+  know,
+
+  /** @param {string} id */
+  pin: (id) => patch(id, { pin_order: plain.peek().roots.filter((chat) => chat.pin_order > 0).length + 1 }),
   /** @param {string} id */
   unpin: (id) => patch(id, { pin_order: 0 }),
 
@@ -192,12 +245,11 @@ export const chats = {
   seen: (id) => changeAll((list) => withChange(list, id, { has_unread: false })),
 };
 
-/** @param {import("./state/chats.js").Chat} chat @returns {boolean} */
-function needsMe(chat) {
-  return (
-    !!chat.approvals?.length ||
-    chat.status === "requires_action" ||
-    chat.status === "error" ||
-    chat.children.some(needsMe)
-  );
+/** Remember a chat that was read by itself. @param {Partial<import("./state/chats.js").Chat>} chat */
+function know(chat) {
+  if (!chat.id) return;
+  known.delete(chat.id);
+  known.set(chat.id, /** @type {any} */ (chat));
+  const [oldest] = known.keys();
+  if (known.size > KNOWN_MAX) known.delete(oldest);
 }

@@ -27,6 +27,8 @@ const COST_PAUSE = 400; // milliseconds after a change of state, so that the bil
 /** @param {{conversation: any}} props */
 export function ChatHeader({ conversation }) {
   const chat = openChat(conversation);
+  const read = conversation?.state.value.chat;
+  useEffect(() => void (read && chats.know(read)), [read]);
   return html`<header class="top">
     <button class="ic only-s" aria-label="Back to the list"
       onClick=${() => run("region.back")}>${icon("back")}</button>
@@ -49,7 +51,6 @@ function Title({ chat }) {
     <span class="sp only-l"></span>
     ${isMine(chat) || !me.value ? null : html`<span class="pill only-read"
       title=${`${ownerName(chat)} owns this chat; you can read it`}>${icon("eye")}${ownerName(chat)}’s, read only</span>`}
-    ${chat.archived ? html`<span class="pill only-l">${icon("archive")}archived</span>` : null}
     <${Cost} chat=${chat} />
     ${chat.parent_chat_id || !mayChange(chat) ? null : html`<${ShareButton} chat=${chat} />`}`;
 }

@@ -5,6 +5,7 @@ import { route } from "../routes.js";
 import { me } from "../session.js";
 import { midnight } from "../state/ages.js";
 import { filtersOf, fits, NO_FILTERS } from "../state/filters.js";
+import { needsPerson } from "../state/lights.js";
 import { counts, labelsOf, rowsOf } from "../state/rows.js";
 import { computed, effect, signal } from "../ui.js";
 import { minute } from "./clock.js";
@@ -39,11 +40,22 @@ export const focused = signal(/** @type {string | null} */ (null));
 
 const today = computed(() => midnight(minute.value));
 
-/** Chats of the list that the filters let through. */
+/** Chats of the list that the filters let through; those that need the user stand there from the first page on. */
 export const roots = computed(() => {
   const mine = me.value?.id ?? "";
-  return chats.list.value.roots.filter((root) => fits(root, filters.value, mine));
+  const { roots: listed } = chats.list.value;
+  const all = isPlain(filters.value) ? [...listed, ...needingBesides(listed)] : listed;
+  return all.filter((root) => fits(root, filters.value, mine));
 });
+
+/** @param {Filters} now */
+const isPlain = (now) => !now.unread && !now.archived && !now.labels.length && now.source !== "shared";
+
+/** @param {readonly import("../wire/types.js").Chat[]} listed */
+function needingBesides(listed) {
+  const there = new Set(listed.map((root) => root.id));
+  return chats.needing.value.roots.filter((root) => needsPerson(root) && !there.has(root.id));
+}
 
 export const rows = computed(() =>
   rowsOf(roots.value, {

@@ -18,7 +18,7 @@ import {
   whyNotArchived,
 } from "./acts.js";
 import { editLabels } from "./labels.js";
-import { choose, chosen, filters, unfold, unfolded } from "./look.js";
+import { choose, chosen, filters, roots, unfold, unfolded } from "./look.js";
 import { rename } from "./rename.js";
 import { share } from "./share.js";
 
@@ -50,28 +50,22 @@ function itemsOf(chat, at) {
     ...(mayChange(chat) ? changes(chat, child, at) : []),
     { label: "Copy link", icon: "link", run: () => void copyLink(chat) },
     { label: "Open in a new tab", icon: "out", run: () => openTab(chat) },
-    ...(child
-      ? [
-          {
-            label: "Up to its root",
-            icon: "up",
-            key: keysOf("chat.parent"),
-            run: () => void go(`/c/${chat.parent_chat_id}${addressOf(filters.peek())}`),
-          },
-        ]
-      : agents(chat)),
-    ...(child
-      ? []
-      : [
-          {
-            label: chosen.peek().has(chat.id) ? "Choose no longer" : "Choose",
-            icon: "check",
-            key: keysOf("row.choose"),
-            run: () => choose(chat.id),
-          },
-        ]),
+    ...(child ? upwards(chat) : agents(chat)),
+    ...(roots.peek().some((root) => root.id === chat.id) ? choosing(chat) : []),
     ...(child || !mayChange(chat) ? [] : archiving(chat)),
   ];
+}
+
+/** @param {Chat} chat @returns {Item[]} */
+function upwards(chat) {
+  const run = () => void go(`/c/${chat.parent_chat_id}${addressOf(filters.peek())}`);
+  return [{ label: "Up to its root", icon: "up", key: keysOf("chat.parent"), run }];
+}
+
+/** @param {Chat} chat @returns {Item[]} */
+function choosing(chat) {
+  const label = chosen.peek().has(chat.id) ? "Choose no longer" : "Choose";
+  return [{ label, icon: "check", key: keysOf("row.choose"), run: () => choose(chat.id) }];
 }
 
 /** @param {Chat} chat @returns {Item[]} */

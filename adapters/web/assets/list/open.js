@@ -14,7 +14,7 @@ import { chats } from "../chats_store.js";
 export function openChat(conversation) {
   const state = conversation?.state.value;
   if (!state) return null;
-  const listed = chats.list.value && chats.find(conversation.id);
+  const listed = chats.list.value && chats.listed(conversation.id);
   /** @type {Chat | null} */
   const chat = listed ?? state.chat;
   if (!chat) return null;

@@ -62,7 +62,7 @@ export function withNews(list, { kind, chat }) {
   const old = chatIn(list, chat.id);
   if (kind === "deleted" && !asksForArchived(list.filter)) return without(list, [chat.id]);
   if (old && old.updated_at > chat.updated_at && kind === "status_change") return list;
-  const isPlain = !list.filter.q.trim() && !list.filter.labels.length;
+  const isPlain = holdsAllOfMine(list.filter);
   const stale = list.stale || !isPlain;
   if (!old && (!isPlain || chat.archived)) return stale === list.stale ? list : { ...list, stale };
   const fresh = kept(old, told(old, kind, chat));
@@ -171,6 +171,11 @@ function compare(a, b) {
   if (pinned) return pinned;
   const touched = Date.parse(b.updated_at) - Date.parse(a.updated_at);
   return touched || (a.id < b.id ? 1 : a.id > b.id ? -1 : 0);
+}
+
+/** Say whether every chat of the user's own belongs to the list. @param {Filter} filter */
+function holdsAllOfMine({ q, labels }) {
+  return !labels.length && /^(source:created_by_me(,shared_with_me)?)?$/.test(q.trim());
 }
 
 /** @param {Filter} filter */
