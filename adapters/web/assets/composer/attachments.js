@@ -1,7 +1,7 @@
 // Files on their way to the daemon: looked at, shrunk if they are images, sent, tried again, removed.
 
 import { api } from "../wire/api.js";
-import { fileName, isImage, smallerSize, typeOf, whyNot } from "./limits.js";
+import { IMAGE_BYTES_MAX, fileName, isImage, smallerSize, typeOf, whyNot } from "./limits.js";
 
 /**
  * @typedef {{
@@ -92,6 +92,6 @@ async function fitting(blob, type) {
   canvas.getContext("2d")?.drawImage(image, 0, 0);
   image.close();
   const same = await canvas.convertToBlob({ type, quality: 0.9 });
-  if (same.size <= blob.size && same.size <= 3_500_000) return same;
+  if (same.size <= IMAGE_BYTES_MAX) return same;
   return canvas.convertToBlob({ type: "image/jpeg", quality: 0.85 });
 }
