@@ -6,6 +6,7 @@ import { go } from "../routes.js";
 import { run } from "../commands.js";
 import { toast } from "../shared/toast.js";
 import { leaveEditing } from "./editing.js";
+import { chosen } from "./model.js";
 
 /** @typedef {import("./composer.js").Place} Place */
 /** @typedef {import("./desk.js").Busy} Busy */
@@ -33,7 +34,7 @@ export async function send(place, how) {
   if (!conversation) return begin(place);
   if (desk.editing.peek()) return rewrite(place);
   const written = desk.take();
-  const choice = { model: desk.model.peek() ?? undefined, effort: desk.effort.peek() ?? undefined, servers: desk.fresh.peek().servers ?? undefined };
+  const choice = { model: desk.model.peek() ?? undefined, effort: (desk.model.peek() ? chosen(place).effort : desk.effort.peek()) || undefined, servers: desk.fresh.peek().servers ?? undefined };
   try {
     await conversation.send({ text: written.text.trim(), files: written.files.map(fileOf), refs: written.refs, busy, ...choice });
     desk.fresh.value = { ...desk.fresh.peek(), servers: null };
@@ -61,8 +62,10 @@ async function rewrite({ desk, conversation }) {
 }
 
 /** Begin a chat with what is written. @param {Place} place */
-async function begin({ desk }) {
+async function begin(place) {
+  const { desk } = place;
   const { text, files, refs } = desk.written;
+  const { model, effort } = chosen(place);
   const { plan, policy, workspace, servers } = desk.fresh.peek();
   const content = [
     ...(text.trim() ? [{ type: "text", text: text.trim() }] : []),
@@ -73,8 +76,7 @@ async function begin({ desk }) {
   try {
     const chat = await api.post("chats", {
       organization_id: me.peek().organization_ids[0], content, client_type: "ui",
-      ...(desk.model.peek() && { model_config_id: desk.model.peek() }),
-      ...(desk.effort.peek() && { reasoning_effort: desk.effort.peek() }),
+      ...(model && !model.isDefault && { model_config_id: model.id }), ...(effort && { reasoning_effort: effort }),
       ...(plan && { plan_mode: plan }), ...(policy && { approval_policy: policy }),
       ...(workspace && { workspace_id: workspace }), ...(servers && { mcp_server_ids: servers }),
     }, { key: crypto.randomUUID() });

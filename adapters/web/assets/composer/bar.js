@@ -4,6 +4,7 @@ import { html, useEffect, useRef, useSignal } from "../ui.js";
 import { icon } from "../shared/icons.js";
 import { Popover } from "../shared/popover.js";
 import { keyWords } from "../keys.js";
+import { Badges } from "./badges.js";
 import { ContextButton } from "./context.js";
 import { ModelButton } from "./model.js";
 import { PlusButton } from "./plus.js";
@@ -23,9 +24,11 @@ const HOLD_MS = 450; // of the send button, until it asks how
 /** @param {{place: Place}} props */
 export function Bar({ place }) {
   const working = place.working.value;
+  const page = useSignal(/** @type {"" | "workspace" | "servers" | "policy"} */ (""));
   return html`<div class="bar">
-    <${PlusButton} place=${place} />
+    <${PlusButton} place=${place} page=${page} />
     <${ModelButton} place=${place} />
+    <${Badges} place=${place} show=${(/** @type {"workspace" | "servers" | "policy"} */ to) => (page.value = to)} />
     <span class="sp"></span>
     ${place.conversation ? html`<${ContextButton} place=${place} />` : null}
     ${working ? html`<${WaySwitch} desk=${place.desk} />` : null}

@@ -17,6 +17,8 @@ const STALE_MS = 60_000;
 export const catalogue = signal({ state: "loading", groups: [], why: "" });
 /** Percents at which this user's chats are summarised, by model. @type {import("../vendor/preact.js").Signal<Record<string, number>>} */
 export const thresholds = signal({});
+/** What this user's new chats are begun with by their own settings; "" if these say nothing. @type {import("../vendor/preact.js").Signal<{model: string, effort: string}>} */
+export const ownChoice = signal({ model: "", effort: "" });
 let readAt = 0;
 
 /** Read the models, unless they have been read a moment ago. */
@@ -24,12 +26,15 @@ export async function readModels() {
   if (Date.now() - readAt < STALE_MS) return;
   readAt = Date.now();
   try {
-    const [configs, keys, own] = await Promise.all([
+    const [configs, keys, own, choices] = await Promise.all([
       api.get("chats/model-configs"),
       api.get("users/me/ai-provider-keys").catch(() => []),
       api.get("chats/config/user-compaction-thresholds").catch(() => ({ thresholds: [] })),
+      api.get("chats/config/user-personal-model-overrides").catch(() => null),
     ]);
     thresholds.value = Object.fromEntries(own.thresholds.map((/** @type {any} */ row) => [row.model_config_id, row.threshold_percent]));
+    const root = choices?.enabled && choices.root.mode === "model" ? choices.root : null;
+    ownChoice.value = { model: root?.model_config_id ?? "", effort: root?.reasoning_effort ?? "" };
     catalogue.value = { state: "ready", groups: grouped(configs, keys), why: "" };
   } catch (error) {
     readAt = 0;

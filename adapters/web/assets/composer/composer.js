@@ -123,7 +123,7 @@ function browse({ desk, conversation }, event) {
   const browsing = desk.browsing.peek();
   if (event.altKey || event.metaKey || event.ctrlKey || event.shiftKey || !conversation) return false;
   if (!browsing) {
-    if (event.key !== "ArrowUp" || desk.text.peek()) return false;
+    if (event.key !== "ArrowUp" || desk.text.peek() || desk.editing.peek()) return false;
     void conversation.prompts().then((/** @type {{text: string}[]} */ prompts) => {
       if (!desk.text.peek()) show(desk, history.begin(prompts.map((prompt) => prompt.text), ""));
     }, () => (desk.problem.value = "The earlier messages could not be read."));

@@ -4,16 +4,25 @@ import { html, useEffect, useRef, useSignal } from "../ui.js";
 import { command } from "../commands.js";
 import { icon } from "../shared/icons.js";
 import { later } from "../shared/later.js";
-import { catalogue, modelOf, readModels } from "./catalogue.js";
+import { catalogue, modelOf, ownChoice, readModels } from "./catalogue.js";
+import { lastChoice } from "./last_choice.js";
 
 /** @typedef {import("./composer.js").Place} Place */
 
 const ModelPopover = later(() => import("./model_picker.js").then((module) => module.ModelPopover));
 
-/** Return the model and the effort that the next message will go with. @param {Place} place */
-export function chosen({ desk, chat: { value: chat } }) {
-  const model = modelOf(desk.model.value ?? chat?.last_model_config_id ?? null);
-  const wanted = desk.effort.value ?? (desk.model.value ? "" : chat?.last_reasoning_effort ?? "");
+/**
+ * Return the model and the effort that the next message will go with. A new chat begins with what
+ * the user's settings say, else with what was chosen last here, else with the default.
+ * @param {Place} place
+ */
+export function chosen({ desk, conversation, chat: { value: chat } }) {
+  const last = lastChoice();
+  const first = conversation ? "" : ownChoice.value.model || last.model;
+  const fallback = (first && modelOf(first)?.why === "" && modelOf(first)) || modelOf(chat?.last_model_config_id ?? null);
+  const model = desk.model.value ? modelOf(desk.model.value) : fallback;
+  const before = desk.model.value || !conversation ? last.efforts[model?.id ?? ""] : chat?.last_reasoning_effort;
+  const wanted = desk.effort.value ?? ((!conversation && model?.id === ownChoice.value.model && ownChoice.value.effort) || before) ?? "";
   return { model, effort: model?.efforts.includes(wanted) ? wanted : "" };
 }
 

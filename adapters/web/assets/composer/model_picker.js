@@ -5,6 +5,7 @@ import { Picker } from "../shared/combobox.js";
 import { Popover } from "../shared/popover.js";
 import { catalogue, modelOf } from "./catalogue.js";
 import { chosen } from "./model.js";
+import { keepChoice } from "./last_choice.js";
 import { fitting } from "./words.js";
 
 /** @typedef {import("./composer.js").Place} Place */
@@ -20,6 +21,7 @@ export function ModelPopover({ place, anchor, close }) {
   })), [groups, model?.id]);
   const pick = (/** @type {{id: string}} */ item) => {
     place.desk.model.value = item.id;
+    keepChoice(item.id, null);
     if (!modelOf(item.id)?.efforts.includes(place.desk.effort.peek() ?? "")) place.desk.effort.value = null;
     if (!modelOf(item.id)?.efforts.length) close();
   };
@@ -47,6 +49,7 @@ function Efforts({ place }) {
       onClick=${() => {
         place.desk.effort.value = one;
         place.desk.model.value = model.id;
+        keepChoice(model.id, one);
       }}>${one}</button>`)}
   </div>`;
 }

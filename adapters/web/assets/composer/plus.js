@@ -1,6 +1,6 @@
 // "+": files, plan first, the workspace, servers of tools, consent.
 
-import { html, useRef, useSignal } from "../ui.js";
+import { html, useRef } from "../ui.js";
 import { icon } from "../shared/icons.js";
 import { later } from "../shared/later.js";
 import { openMenu } from "../shared/menu.js";
@@ -16,9 +16,10 @@ const PAGES = {
   policy: later(() => import("./policy.js").then((module) => module.PolicyPopover)),
 };
 
-/** @param {{place: Place}} props */
-export function PlusButton({ place }) {
-  const page = useSignal(/** @type {"" | keyof typeof PAGES} */ (""));
+/** @typedef {import("../vendor/preact.js").Signal<"" | "workspace" | "servers" | "policy">} Page which of its pages is open */
+
+/** @param {{place: Place, page: Page}} props */
+export function PlusButton({ place, page }) {
   const button = useRef(/** @type {HTMLElement | null} */ (null));
   const files = useRef(/** @type {HTMLInputElement | null} */ (null));
   const menu = () => openMenu({ at: /** @type {HTMLElement} */ (button.current), label: "Attach and switch on", items: items(place, (to) => (page.value = to), () => files.current?.click()) });

@@ -44,11 +44,25 @@ export function slashItems(place, lookup) {
   void readSkills();
   const first = lookup.from === 0;
   const commands = first ? COMMANDS.filter((command) => place.knows(command.id)) : [];
-  const own = skills.value ?? [];
+  const { own, theirs } = named(skills.value ?? [], place.chat.value?.context?.resources ?? []);
   return [
     { title: "Commands", items: fitting(commands, lookup.word, (command) => command.name).map((command) => commandItem(command, place)) },
     { title: "Your skills", items: fitting(own, lookup.word, (skill) => skill.name).map(skillItem) },
+    { title: "Skills of the workspace", items: fitting(theirs, lookup.word, (skill) => skill.name).map(skillItem) },
   ];
+}
+
+/**
+ * Return one's own skills and those of the workspace; of one name, each is called by where it is from.
+ * @param {{name: string, description: string}[]} own @param {any[]} resources
+ */
+function named(own, resources) {
+  const theirs = resources.filter((resource) => resource.kind === "skill" && resource.status === "ok")
+    .map((resource) => ({ name: resource.skill_name ?? "", description: resource.skill_description ?? "" }));
+  const both = new Set(own.map((skill) => skill.name).filter((name) => theirs.some((skill) => skill.name === name)));
+  const placed = (/** @type {string} */ where) => (/** @type {{name: string, description: string}} */ skill) =>
+    both.has(skill.name) ? { ...skill, name: `${where}/${skill.name}` } : skill;
+  return { own: own.map(placed("personal")), theirs: theirs.map(placed("workspace")) };
 }
 
 /** @param {Slash} command @param {Place} place */

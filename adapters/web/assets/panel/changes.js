@@ -111,8 +111,8 @@ function Foot({ conversation, patch }) {
   const count = remarks.all.value.length;
   const said = useSignal("");
   const copy = async () => {
-    await navigator.clipboard.writeText(patch());
-    toast("The patch is in the clipboard.");
+    const done = await navigator.clipboard.writeText(patch()).then(() => true, () => false);
+    toast(done ? "The patch is in the clipboard." : "The browser does not let this page write into the clipboard.");
   };
   const send = async () => (said.value = await sendRemarks(conversation, remarks));
   return html`<div class="pfoot"><span class=${said.value ? "err" : ""} role="status">${said.value || (count ? `${count} ${count === 1 ? "remark" : "remarks"} not sent` : TOUCH ? "Touch the number of a line to write a remark" : `${keyWords("Enter").join("")} on a line writes a remark`)}</span>

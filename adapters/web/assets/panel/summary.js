@@ -8,6 +8,8 @@ import { tokensText } from "../composer/usage.js";
 import { run } from "../commands.js";
 import { usePart } from "../shared/part.js";
 import { money } from "../text/money.js";
+import { isMine } from "../list/acts.js";
+import { Consent } from "./consent.js";
 import { familyOf } from "./family.js";
 import { useWorkspace } from "./workspaces.js";
 import { PastNote } from "./past_note.js";
@@ -26,6 +28,7 @@ export function SummaryTab({ conversation, past }) {
     <${CostTable} conversation=${conversation} />
     <${TokenTable} past=${past} />
     <${Facts} chat=${chat} conversation=${conversation} />
+    <${Consent} conversation=${conversation} mine=${isMine(chat)} />
     <${PastNote} past=${past} /></div>`;
 }
 
@@ -76,7 +79,7 @@ function Facts({ chat }) {
   return html`<section><h3>Facts</h3><dl class="facts">
     <dt>Model</dt><dd>${shortName(modelOf(chat.last_model_config_id)?.name ?? "–")}${chat.last_reasoning_effort ? ` · ${chat.last_reasoning_effort}` : ""}</dd>
     <dt>Workspace</dt><dd>${chat.workspace_id ? html`${workspace?.name ?? "…"}${workspace ? html` <span class="dim">${workspace.status}</span><br /><span class="mono dim">${workspace.path}</span>` : null}` : "none"}</dd>
-    <dt>Labels</dt><dd>${labels.length ? labels.map(([key, value]) => html`<span class="chip">${key}: ${value}</span> `) : "none"} <button type="button" class="link" onClick=${() => run("chat.label", { chat: chat.id })}>Change</button></dd>
+    <dt>Labels</dt><dd>${labels.length ? labels.map(([key, value]) => html`<span class="chip">${key}: ${value}</span> `) : "none"} ${isMine(chat) ? html`<button type="button" class="link" onClick=${() => run("chat.label", { chat: chat.id })}>Change</button>` : null}</dd>
     <dt>Shared</dt><dd>${chat.shared ? "with others" : "with nobody"}</dd>
     <dt>Begun</dt><dd>${time(chat.created_at)}${chat.owner_name || chat.owner_username ? ` by ${chat.owner_name || chat.owner_username}` : ""}</dd>
     <dt>Changed</dt><dd>${time(chat.updated_at)}</dd></dl></section>`;
