@@ -1,7 +1,7 @@
 // Where a message is written, with all that stands around the field.
 
 import { computed, html, signal, useEffect, useMemo, useSignal, useSignalEffect } from "../ui.js";
-import { command, find, run } from "../commands.js";
+import { command, find } from "../commands.js";
 import { keyWords } from "../keys.js";
 import { isMine } from "../list/acts.js";
 import { preferences } from "../preferences.js";
@@ -45,8 +45,17 @@ const ARMED_MS = 1500; // in which the second Esc has to come
 export function Composer({ conversation, query }) {
   const chat = usePart(conversation, chatOf);
   if (chat && !isMine(chat)) return html`<p class="comp readonly">You can read this chat. It belongs to ${ownerName(chat)}.</p>`;
-  if (chat?.archived) return html`<p class="comp readonly">This chat is archived.${find("chat.unarchive") ? html`<button type="button" class="btn" onClick=${() => run("chat.unarchive", { chat: chat.id })}>Take out of the archive</button>` : null}</p>`;
+  if (chat?.archived) return html`<${Archived} conversation=${conversation} isRoot=${!chat.parent_chat_id} />`;
   return html`<${OwnComposer} conversation=${conversation} query=${query} />`;
+}
+
+/** @param {{conversation: any, isRoot: boolean}} props an agent comes back with its root */
+function Archived({ conversation, isRoot }) {
+  const why = useSignal("");
+  const back = () => conversation.patch({ archived: false }).catch((/** @type {Error} */ error) => (why.value = `It was not taken out: ${error.message}`));
+  return html`<p class="comp readonly">This chat is archived.
+    ${isRoot ? html`<button type="button" class="btn" onClick=${back}>Take out of the archive</button>` : null}
+    ${why.value ? html`<span class="err" role="alert">${why.value}</span>` : null}</p>`;
 }
 
 /** @param {{conversation: any | null, query?: URLSearchParams}} props */
