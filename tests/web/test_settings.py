@@ -290,3 +290,18 @@ async def test_the_pages_are_for_everybody(admin, phone):
         if await admin.js("document.documentElement.scrollWidth > innerWidth"):
             faults.append(f"{path}: wider than the page")
     assert [] == faults
+
+
+async def test_what_is_no_value_is_not_saved(admin, house):
+    async with house.api() as api:
+        [provider, *_] = await api.good("GET", "/api/v2/ai/providers")
+    await admin.goto(f"/admin/models/new?provider={provider['id']}")
+    await admin.click("button", "Show as JSON")
+    await fill(admin, "JSON", '{"temperature": ')
+
+    await admin.click("button", "Add the model")
+
+    await admin.until_text("is no JSON yet")
+    assert not [url for method, url in admin.requests if method == "POST"]
+    await fill(admin, "JSON", "{}")
+    await admin.until_no_text("is no JSON yet")

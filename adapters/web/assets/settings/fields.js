@@ -19,9 +19,13 @@ export function fieldOf({ form, name, help, also = [] }) {
   const names = [name, ...also], id = `${form.id}-${name.replaceAll(".", "-")}`;
   useEffect(() => {
     for (const each of names) form.shown.add(each);
-    return () => names.forEach((each) => form.shown.delete(each));
+    return () => {
+      for (const each of names) form.shown.delete(each);
+      form.note(name, "");
+    };
   }, [form]);
-  const faults = faultsOf(form.faults.value, names);
+  const unfit = form.unfit.value[name];
+  const faults = [...(unfit ? [unfit] : []), ...faultsOf(form.faults.value, names)];
   const described = [faults.length && `${id}-fault`, help && `${id}-help`].filter(Boolean).join(" ");
   const attributes = {
     id, name, "aria-invalid": faults.length ? "true" : undefined, "aria-describedby": described || undefined,
@@ -76,6 +80,7 @@ export function Amount(props) {
   const { id, faults, attributes } = fieldOf(props);
   const change = (/** @type {any} */ event) => {
     const { value, valueAsNumber, validity } = event.currentTarget;
+    form.note(name, validity.badInput ? "must be a number" : "");
     if (!validity.badInput) form.set(name, value === "" ? undefined : valueAsNumber);
   };
   return html`<${Field} id=${id} faults=${faults} label=${label} help=${help}>

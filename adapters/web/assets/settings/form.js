@@ -2,7 +2,7 @@
  * A form of the settings: what was saved, what stands in the fields, what the server found wrong.
  * It is saved by its button, and asks before it is left with changes.
  */
-import {batch, computed, html, signal, useEffect, useMemo} from "../ui.js";
+import {Fragment, batch, computed, html, signal, useEffect, useMemo} from "../ui.js";
 import {holdRoute} from "../routes.js";
 import {ask} from "../shared/dialog.js";
 import {faultsOf, isSame, valueAt, withValue} from "./values.js";
@@ -18,11 +18,13 @@ let made = 0;
  */
 export function makeForm(first, send) {
   const saved = signal(first), values = signal(first);
-  const faults = signal(/** @type {Fault[]} */ ([])), failure = signal(/** @type {any} */ (null));
-  const busy = signal(false), done = signal(false);
-  const changed = computed(() => !isSame(saved.value, values.value));
+  const faults = signal(/** @type {Fault[]} */ ([])); // what the server found wrong
+  const unfit = signal(/** @type {Record<string, string>} */ ({})); // what is typed and is no value, with why
   const form = {
-    id: `form${++made}`, saved, values, faults, failure, busy, done, changed,
+    id: `form${++made}`, saved, values, faults, unfit,
+    failure: signal(/** @type {any} */ (null)),
+    busy: signal(false), done: signal(false), round: signal(0),
+    changed: computed(() => !isSame(saved.value, values.value) || Object.keys(unfit.value).length > 0),
     shown: /** @type {Set<string>} */ (new Set()), // the names of fields that show their own faults
     /** @param {string} name */
     get: (name) => valueAt(values.value, name),
@@ -31,18 +33,34 @@ export function makeForm(first, send) {
       batch(() => {
         values.value = withValue(values.value, name, value);
         faults.value = faults.value.filter((fault) => !faultsOf([fault], [name]).length);
-        done.value = false;
       });
     },
-    reset: () => batch(() => { values.value = saved.value; faults.value = []; failure.value = null; }),
+    /** @param {string} name @param {string} why "": what is typed is a value */
+    note(name, why) {
+      const { [name]: before = "", ...others } = unfit.peek();
+      if (before !== why) unfit.value = why ? { ...others, [name]: why } : others;
+    },
+    reset: () => reset(form),
+    /** @returns {Promise<boolean>} whether it is saved */
     save: () => save(form, send),
   };
   return form;
 }
 
-/** @param {FormState} form @param {(values: any) => any} send */
+/** Put back what is saved; the fields begin anew. @param {any} form @returns {void} */
+function reset(form) {
+  batch(() => {
+    form.values.value = form.saved.value;
+    form.faults.value = [];
+    form.failure.value = null;
+    form.unfit.value = {};
+    form.round.value += 1;
+  });
+}
+
+/** @param {any} form @param {(values: any) => any} send @returns {Promise<boolean>} */
 async function save(form, send) {
-  if (form.busy.value) return false;
+  if (form.busy.value || Object.keys(form.unfit.value).length) return false;
   batch(() => { form.busy.value = true; form.faults.value = []; form.failure.value = null; form.done.value = false; });
   const sent = form.values.value;
   try {
@@ -92,8 +110,8 @@ export function Form({ form, save = "Save", children, beside, always = false }) 
   const keys = (/** @type {KeyboardEvent} */ event) => {
     if (event.key === "s" && (event.metaKey || event.ctrlKey)) submit(event);
   };
-  return html`<form class="form" id=${form.id} noValidate onSubmit=${submit} onKeyDown=${keys}>
-    ${children}
+  return html`<form class=${form.changed.value && !always ? "form is-changed" : "form"} id=${form.id} noValidate onSubmit=${submit} onKeyDown=${keys}>
+    <${Fragment} key=${form.round.value}>${children}<//>
     <${Failure} form=${form} />
     <footer class="form-foot">
       <button class="btn main" disabled=${form.busy.value || !(form.changed.value || always)}>${form.busy.value ? "Saving…" : save}</button>

@@ -70,21 +70,19 @@ export function Json(props) {
   const { id, faults, attributes } = fieldOf(props);
   const value = form.get(name);
   const [text, setText] = useState(() => written(value));
-  const [wrong, setWrong] = useState("");
   const latest = useRef(value);
   useEffect(() => {
-    if (!isSame(latest.current, value)) { setText(written(value)); setWrong(""); }
+    if (!isSame(latest.current, value)) { setText(written(value)); form.note(name, ""); }
     latest.current = value;
   }, [value]);
   const change = (/** @type {any} */ event) => {
     setText(event.currentTarget.value);
     const [found, why] = parsed(event.currentTarget.value);
-    setWrong(why);
+    form.note(name, why);
     if (!why) { latest.current = found; form.set(name, found); }
   };
-  const all = wrong ? [wrong, ...faults] : faults;
-  return html`<${Field} id=${id} faults=${all} label=${label} help=${help}>
-    <textarea ...${attributes} aria-invalid=${all.length ? "true" : undefined} class="in mono" rows=${rows} spellcheck="false" value=${text} onInput=${change}></textarea>
+  return html`<${Field} id=${id} faults=${faults} label=${label} help=${help}>
+    <textarea ...${attributes} class="in mono" rows=${rows} spellcheck="false" value=${text} onInput=${change}></textarea>
   <//>`;
 }
 
