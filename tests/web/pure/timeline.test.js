@@ -1,0 +1,134 @@
+// The timeline's rules: calls joined with their results, items that keep their identity, folds,
+// arguments that have only begun, heights, and what errors say.
+
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { callOf, wentWrong } from "../../../adapters/web/assets/timeline/calls.js";
+import { faultOf } from "../../../adapters/web/assets/timeline/faults.js";
+import { Heights } from "../../../adapters/web/assets/timeline/heights.js";
+import { looseJson } from "../../../adapters/web/assets/timeline/loose_json.js";
+import { itemsOf } from "../../../adapters/web/assets/timeline/turn.js";
+import { countdown, duration, listed } from "../../../adapters/web/assets/timeline/words.js";
+
+const TIME = "2026-01-01T00:00:00Z";
+const message = (id, role, ...content) => ({ id, key: `m${id}`, role, content, created_at: TIME });
+const text = (words) => ({ type: "text", text: words });
+const call = (id, name, args = {}) => ({ type: "tool-call", tool_call_id: id, tool_name: name, args, created_at: TIME });
+const result = (id, value, more = {}) => ({ type: "tool-result", tool_call_id: id, result: value, ...more });
+const NOTHING = { id: "c", messages: [], live: null, status: "waiting", asks: [], calls: [], own: [], holes: [] };
+const kinds = (state, unfolded) => itemsOf(state, unfolded).map((item) => item.kind);
+
+const TURN = [
+  message(1, "user", text("Why?")),
+  message(2, "assistant", { type: "reasoning", text: "hm" }, call("a", "read_file", { path: "/x" }), call("b", "read_file", { path: "/y" }), call("c", "execute", { command: "ls" })),
+  message(3, "tool", result("a", { content: "" })),
+  message(4, "tool", result("b", { error: "gone" }, { is_error: true })),
+  message(5, "tool", result("c", { success: false, exit_code: 2 })),
+  message(6, "assistant", text("So.")),
+];
+
+test("a turn that is over folds what was done before its answer, and opens again", () => {
+  const over = { ...NOTHING, messages: TURN };
+  assert.deepEqual(kinds(over), ["me", "fold", "text"]);
+  const fold = itemsOf(over)[1];
+  assert.equal(fold.what, "Read 2 files, ran 1 command");
+  assert.equal(fold.failed, 2);
+  assert.deepEqual(kinds(over, new Set([fold.key])), ["me", "fold", "thought", "reads", "call", "text"]);
+  assert.deepEqual(kinds({ ...over, status: "running" }), ["me", "thought", "reads", "call", "text"]);
+});
+
+test("a turn without an answer does not fold, and one of a single step neither", () => {
+  assert.deepEqual(kinds({ ...NOTHING, messages: TURN.slice(0, 5) }), ["me", "thought", "reads", "call"]);
+  const short = [TURN[0], message(2, "assistant", call("c", "execute")), TURN[5]];
+  assert.deepEqual(kinds({ ...NOTHING, messages: short }), ["me", "call", "text"]);
+});
+
+test("items keep their identity while an answer is being streamed behind them", () => {
+  const messages = [...TURN, message(7, "user", text("And?"))];
+  const state = { ...NOTHING, messages, status: "running" };
+  const at = (words) => itemsOf({ ...state, live: { node: "live1", parts: [{ type: "text", role: "assistant", text: words }] } });
+  const before = at("On");
+  const after = at("Once");
+  assert.equal(before.length, after.length);
+  before.slice(0, -1).forEach((item, i) => assert.equal(item, after[i]));
+  assert.equal(after.at(-1).text, "Once");
+  assert.equal(after.at(-1).grows, true);
+});
+
+test("what was streamed keeps its keys when it becomes a message", () => {
+  const live = { node: "live1", parts: [{ type: "reasoning", role: "assistant", text: "hm" }, { type: "text", role: "assistant", text: "So." }] };
+  const running = { ...NOTHING, messages: [TURN[0]], status: "running", live };
+  const done = { ...running, live: null, messages: [TURN[0], { ...message(2, "assistant", { type: "reasoning", text: "hm" }, text("So.")), key: "live1" }] };
+  assert.deepEqual(itemsOf(running).map((item) => item.key), itemsOf(done).map((item) => item.key));
+});
+
+test("results of tools that run join the calls of the message before", () => {
+  const live = { node: "live2", parts: [{ ...result("c", { success: true, output: "x" }), role: "tool" }] };
+  const items = itemsOf({ ...NOTHING, messages: TURN.slice(0, 3), status: "running", live });
+  assert.equal(items.at(-1).call.state, "done");
+  assert.equal(items.at(-2).calls[1].state, "running");
+});
+
+test("a hole stands where messages are not loaded", () => {
+  const messages = [message(1, "user", text("a")), message(2, "assistant", text("b")), message(9, "user", text("c"))];
+  const state = { ...NOTHING, messages, holes: [{ after: 2, before: 9, state: "more" }] };
+  assert.deepEqual(kinds(state), ["me", "text", "hole", "me"]);
+});
+
+const ABOUT = { chat: "c", isOpen: false, isLive: false, asks: new Map(), waits: new Set(), after: "", latest: true };
+
+test("the state of a call is what its result or the chat says", () => {
+  const state = (said, about = {}) => callOf("k", call("a", "execute"), said, { ...ABOUT, ...about }).state;
+  assert.equal(state(undefined), "interrupted");
+  assert.equal(state(undefined, { isOpen: true }), "running");
+  assert.equal(state(undefined, { isOpen: true, waits: new Set(["a"]) }), "waits");
+  assert.equal(state(undefined, { asks: new Map([["a", {}]]) }), "asks");
+  assert.equal(state(result("a", {})), "done");
+  assert.equal(state(result("a", { error: "no" })), "failed");
+  assert.equal(state(result("a", "interrupted by a user message", { is_error: true })), "interrupted");
+  assert.equal(state(result("a", { error: "the user did not allow this call, and it was not run" }, { is_error: true })), "refused");
+});
+
+test("a command that goes on in the background has not failed", () => {
+  const of = (value) => callOf("k", call("a", "execute"), result("a", value), ABOUT);
+  assert.ok(wentWrong(of({ success: false, exit_code: 2 })));
+  assert.ok(!wentWrong(of({ success: false, exit_code: -1, background_process_id: "p", error: "timed out" })));
+});
+
+test("every beginning of JSON gives as much as there is", () => {
+  const value = { path: "/a \"b\" \\ é\n", list: [1, -2.5e3, { deep: [true, false, null] }], last: { empty: {}, none: [] } };
+  const whole = JSON.stringify(value);
+  for (let end = 1; end <= whole.length; end++) assert.notEqual(looseJson(whole.slice(0, end)), undefined, whole.slice(0, end));
+  assert.deepEqual(looseJson(whole), value);
+  assert.deepEqual(looseJson('{"a":"b\\u00'), { a: "b" });
+  assert.deepEqual(looseJson('{"a":"b","c'), { a: "b" });
+  assert.equal(looseJson("no json"), undefined);
+});
+
+test("rows lie by their measured heights, and by guesses where there are none", () => {
+  const heights = new Heights();
+  const items = [1, 2, 3].map((n) => ({ key: `k${n}`, kind: "call", message: n, turn: "t" }));
+  heights.take(items);
+  assert.equal(heights.top(3), 108);
+  assert.ok(heights.measured("k2", 100));
+  assert.ok(!heights.measured("k2", 100));
+  assert.equal(heights.top(3), 172);
+  assert.deepEqual([0, 35, 36, 135, 136, 9999].map((y) => heights.at(y)), [0, 0, 1, 1, 2, 2]);
+  assert.equal(heights.at(-5), 0);
+});
+
+test("every kind of error has words, and something to do where there is something", () => {
+  const acts = (kind) => faultOf({ kind, message: "It failed. Really.", retryable: false }).acts;
+  for (const kind of ["overloaded", "timeout", "rate_limit", "auth", "missing_key", "config", "usage_limit", "content_filter", "generic", "unheard-of"]) {
+    assert.ok(acts(kind).length, kind);
+  }
+  assert.equal(faultOf({ kind: "generic", message: "It failed. Really." }).sentence, "It failed.");
+  assert.equal(faultOf({ kind: "config", message: "The conversation is too long for the model." }).acts[0], "compact");
+  assert.equal(faultOf({ kind: "hook_denied", message: "m", detail: "no names" }).sentence, "no names");
+});
+
+test("times and lists in words", () => {
+  assert.deepEqual([800, 48_000, 130_000, 3_900_000].map(duration), ["0.8 s", "48 s", "2 min 10 s", "1 h 5 min"]);
+  assert.deepEqual([272_000, 7_000, -5].map(countdown), ["4:32", "0:07", "0:00"]);
+  assert.equal(listed(["a", "b", "c", "d", "e"]), "a, b, c and 2 more");
+});
