@@ -15,7 +15,9 @@ export function dialSocket(path, hear) {
   socket.onclose = (event) => hear.closed(event.code);
   return () => {
     socket.onopen = socket.onmessage = socket.onclose = null;
-    socket.close(1000);
+    // One that is closed before it is open is an error on the console of some browsers.
+    if (socket.readyState === WebSocket.CONNECTING) socket.onopen = () => socket.close(1000);
+    else socket.close(1000);
   };
 }
 
