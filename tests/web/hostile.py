@@ -51,8 +51,8 @@ HARM = """
   const found = [];
   if (window.harmed) found.push("it has run");
   const all = selector => document.querySelectorAll(selector);
-  const isOurs = address => ["blob:", "data:"].some(begin => address.startsWith(begin)) ||
-    new URL(address, location).host === location.host;
+  const isOurs = address => /^(blob|data):/.test(address) ||
+    URL.canParse(address, location) && new URL(address, location).host === location.host;
   for (const each of all("a[href], area[href]"))
     if (!["http:", "https:", "mailto:", "blob:"].includes(each.protocol))
       found.push(each.outerHTML);

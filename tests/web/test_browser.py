@@ -11,6 +11,7 @@ import pytest
 from tests.e2e.processes import ROOT
 from tests.web import browser as chromium
 from tests.web import npm
+from tests.web.hostile import HARM, SCRIPTS
 from tests.web.page import a_page
 
 FORM = """
@@ -82,6 +83,22 @@ async def test_faults_of_access_are_found(page):
     found = {fault.partition(":")[0] for fault in await page.faults_of_access()}
 
     assert {"html-has-lang", "label", "color-contrast"} == found
+
+
+HARMFUL = (
+    *(text for text in SCRIPTS if "<" in text and "<math" not in text),
+    "<a href='javascript:1'>a</a>",
+    "<img alt=a src='https://evil.example/x.png'>",
+    "<iframe></iframe>",
+    "<p onclick='1'>a",
+)
+
+
+@pytest.mark.parametrize("text", HARMFUL)
+async def test_harm_is_noticed(page, text):
+    await page.goto(of(f"<title>x</title><style></style><textarea></textarea><main>{text}"))
+
+    assert await page.js(HARM)
 
 
 async def test_a_browser_without_network_has_none(page):

@@ -177,7 +177,7 @@ async def test_a_question_is_answered_by_its_number(page, api):
     chat = await api.chat(plan_mode="plan")
     await page.goto(f"/c/{chat}")
     await say(page, f"{calls('ask_user_question', **QUESTION)} [[text: I see]] Ask me.")
-    await page.until_text("Which branch shall get the fix?")
+    await page.until("!!document.querySelector('[data-question=open]')")
     await comes_to_rest(page, api, chat)
     assert [] == await page.faults_of_access()
 

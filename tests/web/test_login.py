@@ -79,14 +79,14 @@ async def test_what_was_being_done_goes_on_after_the_login(stranger, house):
 
 
 async def test_another_user_who_logs_in_there_sees_nothing_of_the_first(stranger, house):
-    await house.person("mara")
+    await house.person("paul")
     stranger.allow("401", "404", "WebSocket")
     async with a_chat_of(stranger, house, "otto", "The secret of Otto") as (api, _):
         await (await stranger.find("textbox", FIELD)).type("Are you still there?")
         await api.good("POST", "/api/v2/users/logout")
 
     await stranger.until_text(ENDED)
-    await log_in(stranger, "mara")
+    await log_in(stranger, "paul")
 
     await stranger.until_no_text("The secret of Otto")
     await stranger.find("textbox", re.compile("."))
