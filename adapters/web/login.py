@@ -21,10 +21,10 @@ from adapters.people.routes.sessions import (
     begin_session,
     user_of_password,
 )
-from adapters.web.asset_routes import AssetSource
-from adapters.web.assets import Assets
 from adapters.web.pages import HTML, head
 from adapters.web.policy import PAGE_HEADERS
+from adapters.web.serving.asset_routes import AssetSource
+from adapters.web.serving.assets import Assets
 
 BODY_BYTES_MAX = 16 * 1024
 ABOUT = "login"  # what the value of the form is for

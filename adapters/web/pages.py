@@ -12,10 +12,10 @@ import msgspec
 
 from adapters.http.endpoints import Call, Endpoint, HttpResponse
 from adapters.http.refusals import HttpError
-from adapters.web.asset_routes import AssetSource
-from adapters.web.assets import STYLES, Assets
 from adapters.web.inner import ApiCaller
 from adapters.web.policy import PAGE_HEADERS
+from adapters.web.serving.asset_routes import AssetSource
+from adapters.web.serving.assets import STYLES, Assets
 
 HTML = "text/html; charset=utf-8"
 CHATS = "/api/experimental/chats"

@@ -19,12 +19,12 @@ from adapters.http.endpoints import Call, Endpoint, HttpResponse, Parameter, num
 from adapters.http.refusals import HttpError
 from adapters.people.auth.signing import Signing
 from adapters.people.routes.forms import NOT_OUR_FORM, form_fields
-from adapters.web.asset_routes import AssetSource
-from adapters.web.assets import STYLES, Assets
 from adapters.web.inner import ApiCaller
 from adapters.web.pages import CHATS, HTML, head
 from adapters.web.policy import page_headers
 from adapters.web.readable import ReadMessage, messages_html
+from adapters.web.serving.asset_routes import AssetSource
+from adapters.web.serving.assets import STYLES, Assets
 from runtime.threads import ThreadLimits, read
 
 PAGE = 50  # messages

@@ -5,10 +5,10 @@ from html import escape
 
 from adapters.http.endpoints import Call, Endpoint, HttpResponse, Upgrade
 from adapters.http.refusals import HttpError
-from adapters.web.asset_routes import AssetSource
-from adapters.web.assets import Assets
 from adapters.web.pages import HTML, head
 from adapters.web.policy import PAGE_HEADERS
+from adapters.web.serving.asset_routes import AssetSource
+from adapters.web.serving.assets import Assets
 
 
 def with_refusal_page(row: Endpoint, source: AssetSource) -> Endpoint:

@@ -5,12 +5,12 @@ from pathlib import Path
 
 from adapters.http.endpoints import Endpoint, Routes
 from adapters.people.auth.wiring import Auth
-from adapters.web.asset_routes import AssetRoutes, AssetSource
 from adapters.web.inner import ApiCaller
 from adapters.web.login import LoginPage
 from adapters.web.pages import ShellPages
 from adapters.web.reading import ReadingPages
 from adapters.web.refusal_page import with_refusal_page
+from adapters.web.serving.asset_routes import AssetRoutes, AssetSource
 
 
 def web_rows(

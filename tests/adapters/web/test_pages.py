@@ -5,9 +5,9 @@ import re
 
 import pytest
 
-from adapters.web.assets import Assets
 from adapters.web.pages import PATHS, shell
 from adapters.web.policy import page_headers
+from adapters.web.serving.assets import Assets
 from tests.adapters.edges import eventually
 
 CHATS = "/api/experimental/chats"

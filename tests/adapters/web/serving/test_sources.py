@@ -5,7 +5,7 @@ from posixpath import dirname, join, normpath
 
 import pytest
 
-from adapters.web.assets import FOLDER, imports_of
+from adapters.web.serving.assets import FOLDER, imports_of
 
 MODULES = sorted(
     path.relative_to(FOLDER).as_posix()

@@ -7,8 +7,8 @@ import msgspec
 
 from adapters.http.endpoints import Access, Call, Endpoint, HttpResponse, json_response
 from adapters.http.refusals import not_found
-from adapters.web.assets import DEVELOPER, STYLES, TYPES, Assets, load_assets, own_assets
 from adapters.web.policy import PAGE_HEADERS
+from adapters.web.serving.assets import DEVELOPER, STYLES, TYPES, Assets, load_assets, own_assets
 from runtime.threads import ThreadLimits, read
 
 YEAR_SECONDS = 31_536_000

@@ -5,7 +5,7 @@
     joined["join/1.js"]         what a dynamic import needs beyond that
 
 Nothing is translated: each module becomes a function that is called once, in the order of its
-imports, and comments that take a line or more are left out. What several dynamic imports need is in
+imports, and comments and needless blanks are left out. What several dynamic imports need is in
 a file of its own, so that every module runs once. A developer is served the modules as they are.
 
 That works for modules that are written as ours are, and `UnjoinableModule` says where one is not:
@@ -17,25 +17,25 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from posixpath import dirname, join, normpath
 
+from adapters.web.serving.squeezing import squeezed
+
 FOLDER = "join"
 VENDORED = "vendor/"
 
 _NAMED = r"\{([^}]*)\}"
-_FROM = r"""\s*from\s*["']([^"']+)["'];?[ \t]*$"""
+_FROM = r"""\s*from\s*["']([^"']+)["'];"""
 _IMPORT = re.compile(rf"^import\s*{_NAMED}{_FROM}", re.MULTILINE)
 _IMPORT_ALL = re.compile(rf"^import\s*\*\s*as\s+(\w+){_FROM}", re.MULTILINE)
 _IMPORT_DEFAULT = re.compile(rf"^import\s+(\w+){_FROM}", re.MULTILINE)
-_IMPORT_BARE = re.compile(r"""^import\s*["']([^"']+)["'];?[ \t]*$""", re.MULTILINE)
+_IMPORT_BARE = re.compile(r"""^import\s*["']([^"']+)["'];""", re.MULTILINE)
 _EXPORT_FROM = re.compile(rf"^export\s*{_NAMED}{_FROM}", re.MULTILINE)
-_EXPORT_LIST = re.compile(rf"^export\s*{_NAMED};?[ \t]*$", re.MULTILINE)
-_EXPORT = re.compile(r"^export\s+((?:async\s+)?function\s*\*?|class|const)\s+(\w+)", re.MULTILINE)
+_EXPORT_LIST = re.compile(rf"^export\s*{_NAMED};", re.MULTILINE)
+_EXPORT = re.compile(
+    r"^export\s+((?:async\s+)?function\s*\*\s*|(?:async\s+)?function\s+|class\s+|const\s+)(\w+)",
+    re.MULTILINE,
+)
 _LEFT = re.compile(r"^(?:import|export)\b(?!\()[^\n]*", re.MULTILINE)
 _DYNAMIC = re.compile(r"""\bimport\(\s*["'](\.[^"']+)["']\s*\)""")
-
-_COMMENT_LINES = re.compile(r"^[ \t]*//[^\n]*\n", re.MULTILINE)
-_COMMENT_BLOCKS = re.compile(r"^[ \t]*/\*(?:[^*]|\*(?!/))*\*/[ \t]*\n", re.MULTILINE)
-_CASTS = re.compile(r"/\*\* @(?:[^*]|\*(?!/))*\*/ ?")
-_EMPTY_LINES = re.compile(r"\n{2,}")
 
 
 class UnjoinableModule(Exception):
@@ -82,7 +82,7 @@ def _reached(files: Mapping[str, bytes], entry: str) -> Mapping[str, _Module]:
 
 def _taken_apart(name: str, files: Mapping[str, bytes]) -> _Module:
     module = _Module(name)
-    text = _without_comments(files[name].decode())
+    text = squeezed(files[name].decode())
 
     def path(found: str) -> str:
         if not found.startswith("."):
@@ -120,7 +120,7 @@ def _taken_apart(name: str, files: Mapping[str, bytes]) -> _Module:
 
     def exported(found: re.Match[str]) -> str:
         module.exports.append((found[2], found[2]))
-        return f"{found[1]} {found[2]}"
+        return f"{found[1]}{found[2]}"
 
     for pattern, change in (
         (_IMPORT, imported),
@@ -150,12 +150,6 @@ def _names(inside: str) -> Sequence[tuple[str, str]]:
 
 def _numbered(inside: str) -> Iterable[tuple[int, tuple[str, str]]]:
     return enumerate(_names(inside))
-
-
-def _without_comments(text: str) -> str:
-    text = _COMMENT_LINES.sub("", text + "\n")
-    text = _COMMENT_BLOCKS.sub("", text)
-    return _EMPTY_LINES.sub("\n", _CASTS.sub("", text))
 
 
 def _chunks(modules: Mapping[str, _Module], entry: str) -> Mapping[str, Sequence[str]]:

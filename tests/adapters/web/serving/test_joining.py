@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from adapters.web.joining import UnjoinableModule, join_modules
+from adapters.web.serving.joining import UnjoinableModule, join_modules
 from tests.web import npm
 
 
@@ -118,8 +118,8 @@ say(place, /** @type {any} */ (`a // b`), "/* c */");
     [
         ("export default 1;", "export default 1"),
         ("export let moving = 1;", "export let moving"),
-        ("export const {a, b} = say;", "export const {a"),
-        ('export * from "./other.js";', "export *"),
+        ("export const {a, b} = say;", "export const{a"),
+        ('export * from "./other.js";', "export*"),
         ('import {a} from "elsewhere";', "begin with a dot"),
         ('import {a} from "./missing.js";', "is not there"),
         ('import {a} from "./other.js";', "circle: app.js -> other.js -> app.js"),
