@@ -116,6 +116,17 @@ test("commands go on, are listed, read and ended under the id that they got", ()
   assert.equal(ended[1].state, "done");
 });
 
+test("results that are cut say so, until the whole of them is there", () => {
+  const cut = { result_bytes: 9000 };
+  const messages = [
+    ...step("edit_files", {}, { files: [{ path: "/w/a.py", diff: DIFF }] }, cut),
+    ...step("execute", { command: "make" }, { success: true, output: "a…b", exit_code: 0 }, cut),
+  ];
+  assert.equal(changesOf(messages)[0].cut, true);
+  const [process] = processesOf(messages);
+  assert.deepEqual([process.cut, process.message], [9000, messages.at(-1).id]);
+});
+
 test("tokens are summed by model, and what has no price is not free", () => {
   const messages = [
     { model_config_id: "a", usage: { input_tokens: 10, output_tokens: 2, cache_read_tokens: 4 }, cost: { cost_micros: 5, unpriced_request_count: 0 } },

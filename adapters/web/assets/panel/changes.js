@@ -22,6 +22,7 @@ export function Changes({ conversation, past, file: asked }) {
   const files = useMemo(() => filesOf(changes), [changes]);
   const body = useRef(/** @type {HTMLElement | null} */ (null));
   useEffect(() => void past.read(), [past]);
+  useEffect(() => void past.complete((message) => message.content.some((/** @type {any} */ part) => part.tool_name === "edit_files")), [past.messages.value]);
   useEffect(() => {
     const found = files.find((one) => one.path === asked.value.path);
     if (found) [shown.value, asked.value] = [found.path, { path: "" }];
@@ -101,7 +102,7 @@ function OneChange({ file, change, hunks, split, title, conversation }) {
   ], [mine.map((remark) => remark.key + remark.text).join(), open, rows]);
   const { added, removed } = useMemo(() => counts([{ path: "", hunks }]), [hunks]);
   return html`${title ? html`<p class="change-title">${title} <${Counts} added=${added} removed=${removed} /></p>` : null}
-    ${change.cut ? html`<p class="none">The daemon keeps no lines of this change.</p>` : null}
+    ${change.cut ? html`<p class="none" role="status">Reading the whole change…</p>` : null}
     <${DiffRows} hunks=${hunks} name=${file.name} split=${split} note=${note} onRemark=${(/** @type {any} */ chosen) => (writing.value = chosen)} />`;
 }
 

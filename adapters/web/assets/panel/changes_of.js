@@ -5,7 +5,7 @@
  *   path: string, kind: "edit" | "write", diff: string, content: string, message: number, call: string,
  *   cut: boolean,
  * }} Change one call's change of one file; `diff`: unified, as the daemon made it; `content`: a whole
- *   file; `cut`: the daemon shortened it in this list
+ *   file; `cut`: not all of its lines are there
  */
 
 /** @type {WeakMap<object, {calls: Map<string, any>, results: any[], paths: string[]}>} */
@@ -70,7 +70,7 @@ export function changesOf(messages) {
 function edits(part, call, message) {
   const base = { kind: /** @type {const} */ ("edit"), content: "", message, call: part.tool_call_id };
   const files = Array.isArray(part.result?.files) ? part.result.files : [];
-  if (files.length) return files.map((/** @type {any} */ file) => ({ ...base, path: file.path, diff: file.diff ?? "", cut: false }));
+  if (files.length) return files.map((/** @type {any} */ file) => ({ ...base, path: file.path, diff: file.diff ?? "", cut: Boolean(part.result_bytes) }));
   const asked = Array.isArray(call?.args?.files) ? call.args.files : []; // the result is cut: told by the call
   return asked.map((/** @type {any} */ file) => ({ ...base, path: file.path, diff: "", cut: true }));
 }

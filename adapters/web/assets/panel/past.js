@@ -5,7 +5,8 @@ import { computed, signal } from "../ui.js";
 import { partOf } from "../shared/part.js";
 import { api } from "../wire/api.js";
 
-/** @typedef {{messages: import("../vendor/preact.js").ReadonlySignal<readonly any[]>, state: import("../vendor/preact.js").Signal<"idle" | "loading" | "failed" | "end" | "bound">, read: () => Promise<void>}} Past */
+/** @typedef {{messages: import("../vendor/preact.js").ReadonlySignal<readonly any[]>, state: import("../vendor/preact.js").Signal<"idle" | "loading" | "failed" | "end" | "bound">, read: () => Promise<void>, complete: (wanted: (message: any) => boolean) => Promise<void>}} Past `complete`: reads results
+ * whole that the daemon cut in lists */
 
 const PAGE = 200;
 const PAGES_MAX = 50; // 10,000 messages; then it says so, and shows what it has
@@ -27,14 +28,26 @@ export function pastOf(conversation) {
 function begin(conversation) {
   const older = signal(/** @type {any[]} */ ([]));
   const state = signal(/** @type {"idle" | "loading" | "failed" | "end" | "bound"} */ ("idle"));
+  const whole = signal(/** @type {ReadonlyMap<number, any>} */ (new Map())); // of messages whose results are cut
   let before = 0;
   const newest = partOf(conversation, (state) => state.messages);
   const messages = computed(() => {
     const near = newest.value;
     const first = near[0]?.id ?? Infinity;
     const far = older.value.filter((message) => message.id < first);
-    return far.length ? [...far, ...near] : near;
+    const all = far.length ? [...far, ...near] : near;
+    return whole.value.size ? all.map((/** @type {any} */ message) => whole.value.get(message.id) ?? message) : all;
   });
+  const asked = new Set();
+  const complete = async (/** @type {(message: any) => boolean} */ wanted) => {
+    for (const message of messages.peek()) {
+      if (asked.has(message.id) || !isCut(message) || !wanted(message)) continue;
+      asked.add(message.id);
+      const found = await api.get(`chats/${conversation.id}/messages/${message.id}`).catch(() => null);
+      if (found) whole.value = new Map(whole.peek()).set(message.id, found);
+      else asked.delete(message.id);
+    }
+  };
   const read = async () => {
     if (state.peek() === "loading" || state.peek() === "end") return;
     const { messages: near, older: more } = conversation.state.peek();
@@ -50,7 +63,7 @@ function begin(conversation) {
       state.value = "failed";
     }
   };
-  return { messages, state, read };
+  return { messages, state, read, complete };
 }
 
 /**
@@ -61,13 +74,16 @@ function begin(conversation) {
 async function pages(chat, before, take) {
   for (let page = 0; page < PAGES_MAX; page++) {
     const at = before();
-    const answer = await api.get(`chats/${chat}/messages`, at ? { before_id: at, limit: PAGE } : { limit: PAGE });
+    const answer = await api.get(`chats/${chat}/messages`, { limit: PAGE, results: "cut", before_id: at || null });
     const more = answer.has_more;
     if (answer.messages.length) take(answer.messages);
     if (!more) return "end";
   }
   return "bound";
 }
+
+/** @param {any} message */
+const isCut = ({ content }) => content?.some((/** @type {any} */ part) => part.result_bytes);
 
 /** Keep of a message what the panel is made of. @param {any} message */
 function slim(message) {

@@ -4,9 +4,9 @@
  * @typedef {{
  *   key: string, id: string, command: string, intent: string, workdir: string, output: string,
  *   state: "running" | "done" | "failed" | "asks", exit: number | null, ms: number, background: boolean,
- *   began: string, heard: string, note: string, message: number, cut: boolean,
+ *   began: string, heard: string, note: string, message: number, cut: number,
  * }} Process `id`: by which the daemon knows it; "" if it ended within its call; `heard`: when its
- *   newest result came, "" while its call itself runs
+ *   newest result came, "" while its call itself runs; `cut`: how large its result is, if it is cut here
  */
 
 const KINDS = ["execute", "process_output", "process_list", "process_signal"];
@@ -28,7 +28,7 @@ export function processesOf(messages, asks = []) {
       if (part.type === "tool-call") {
         calls.set(part.tool_call_id, part);
         if (part.tool_name === "execute") found.set(part.tool_call_id, begun(part, message));
-      } else if (part.type === "tool-result") taken(found, part, calls.get(part.tool_call_id));
+      } else if (part.type === "tool-result") taken(found, part, calls.get(part.tool_call_id), message.id);
     }
   }
   for (const ask of asks) if (found.get(ask.tool_call_id)?.state === "running") put(found, ask.tool_call_id, { state: "asks" });
@@ -42,34 +42,35 @@ function begun(call, message) {
     key: call.tool_call_id, id: "", command: String(args.command ?? ""), intent: args.model_intent ?? "",
     workdir: args.workdir ?? "", output: "", state: "running", exit: null, ms: 0,
     background: Boolean(args.run_in_background), began: call.created_at ?? message.created_at, heard: "", note: "",
-    message: message.id, cut: false,
+    message: message.id, cut: 0,
   };
 }
 
-/** @param {Map<string, Process>} found @param {any} part @param {any} call */
-function taken(found, part, call) {
+/** @param {Map<string, Process>} found @param {any} part @param {any} call @param {number} message */
+function taken(found, part, call, message) {
   const result = part.result && typeof part.result === "object" ? part.result : { error: String(part.result ?? "") };
-  if (part.tool_name === "execute") return put(found, part.tool_call_id, executed(result, part));
+  if (part.tool_name === "execute") return put(found, part.tool_call_id, executed(result, part, message));
   if (part.tool_name === "process_list") return listed(found, result.processes ?? [], part.created_at ?? "");
   const key = keyOf(found, call?.args?.process_id);
   if (!key) return;
   if (part.tool_name === "process_signal") return put(found, key, { note: result.error ?? `asked to end (${call.args.signal})` });
-  put(found, key, executed({ background_process_id: result.running ? call.args.process_id : "", ...result }, part));
+  put(found, key, executed({ background_process_id: result.running ? call.args.process_id : "", ...result }, part, message));
 }
 
-/** @param {any} result @param {any} part @returns {Partial<Process>} */
-function executed(result, part) {
+/** @param {any} result @param {any} part @param {number} [message] @returns {Partial<Process>} */
+function executed(result, part, message = 0) {
   const goesOn = Boolean(result.background_process_id || result.running);
   const failed = part.is_error || result.success === false;
   return {
     output: outputOf(result),
     heard: part.created_at ?? "",
+    ...(message ? { message } : {}),
     ...(result.background_process_id ? { id: result.background_process_id } : {}),
     state: goesOn ? "running" : failed ? "failed" : "done",
     exit: goesOn || result.exit_code === undefined ? null : result.exit_code,
     ms: result.wall_duration_ms ?? 0,
     note: [result.error, result.note].filter(Boolean).join("; "),
-    cut: Boolean(part.result_cut ?? part.cut ?? result.truncated),
+    cut: part.result_bytes ?? 0,
   };
 }
 

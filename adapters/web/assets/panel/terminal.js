@@ -1,6 +1,7 @@
 // What the commands of the chat have written, the newest first.
 
 import { html, memo, useEffect, useLayoutEffect, useMemo, useRef, useSignal } from "../ui.js";
+import { sizeText } from "../composer/limits.js";
 import { run } from "../commands.js";
 import { icon } from "../shared/icons.js";
 import { usePart } from "../shared/part.js";
@@ -25,22 +26,22 @@ export function Terminal({ conversation, past }) {
   return html`<div class="pbody procs">
     ${processes.length ? null : html`<p class="none">No command has been run in this chat.</p>`}
     ${running.length ? html`<h3>Running <span class="num">${running.length}</span></h3>` : null}
-    ${running.map((process) => html`<${ProcessView} key=${process.key} process=${process} first />`)}
+    ${running.map((process) => html`<${ProcessView} key=${process.key} process=${process} past=${past} first />`)}
     ${running.length && over.length ? html`<h3>Ended</h3>` : null}
-    ${over.slice(0, most.value).map((process, index) => html`<${ProcessView} key=${process.key} process=${process} first=${!running.length && !index} />`)}
+    ${over.slice(0, most.value).map((process, index) => html`<${ProcessView} key=${process.key} process=${process} past=${past} first=${!running.length && !index} />`)}
     ${rest > 0 ? html`<p class="none"><button type="button" class="btn" onClick=${() => (most.value += SHOWN_FIRST * 2)}>Show ${Math.min(rest, SHOWN_FIRST * 2)} more of ${rest}</button></p>` : null}
     <${PastNote} past=${past} /></div>`;
 }
 
 const ProcessView = memo(
-  /** @param {{process: Process, first: boolean}} props */
-  function ProcessView({ process, first }) {
+  /** @param {{process: Process, first: boolean, past: import("./past.js").Past}} props */
+  function ProcessView({ process, first, past }) {
     const open = useSignal(first);
     const running = process.state === "running";
     return html`<details class="proc" open=${open.value} onToggle=${(/** @type {any} */ event) => (open.value = event.currentTarget.open)}>
       <summary>${icon("chev")}<code class="what" title=${process.command}>${process.command.split("\n")[0]}</code>
         <span class="r num">${process.background ? html`<span class="tag">background</span>` : null}<${State} process=${process} />${running ? html`<${Running} process=${process} />` : process.ms ? html`<span>${spanText(process.ms)}</span>` : null}</span></summary>
-      ${open.value ? html`<${Output} process=${process} />` : null}
+      ${open.value ? html`<${Output} process=${process} past=${past} />` : null}
     </details>`;
   },
 );
@@ -62,8 +63,8 @@ function Running({ process: { began, heard } }) {
   return html`<span>${heard ? `since ${timeText(began)}` : spanText(now - Date.parse(began))}</span>`;
 }
 
-/** @param {{process: Process}} props */
-function Output({ process }) {
+/** @param {{process: Process, past: import("./past.js").Past}} props */
+function Output({ process, past }) {
   const box = useRef(/** @type {HTMLElement | null} */ (null));
   useLayoutEffect(() => {
     const output = box.current?.querySelector(".term");
@@ -72,6 +73,7 @@ function Output({ process }) {
   const more = process.command.includes("\n") ? process.command : "";
   return html`<div ref=${box}>${more ? html`<pre class="term cmd" tabindex="0">${more}</pre>` : null}
     ${process.output ? html`<${AnsiText} text=${process.output} label=${`Output of ${process.command}`} />` : html`<p class="none">${process.state === "running" ? "Nothing has been read of it." : process.state === "asks" ? "It has not begun." : "It has written nothing."}</p>`}
+    ${process.cut ? html`<p class="none">The middle is left out here. <button type="button" class="link" onClick=${() => past.complete((message) => message.id === process.message)}>Show all of it (${sizeText(process.cut)})</button></p>` : null}
     ${process.note ? html`<p class=${`none${process.state === "failed" ? " err" : ""}`}>${process.note}</p>` : null}
     ${process.state === "running" && process.heard ? html`<p class="none dim">As it was at ${timeText(process.heard)}, when the chat last looked.</p>` : null}
     <p class="none acts">${process.workdir ? html`<span class="dim mono">${process.workdir}</span>` : null}<button type="button" class="link" onClick=${() => run("message.show", { call: process.key, message: process.message })}>Show in the chat</button></p></div>`;
