@@ -2,11 +2,12 @@
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { changesOf, commonFolder, filesOf, patchOf, pathsOf } from "../../../adapters/web/assets/panel/changes_of.js";
+import { changesOf, pathsOf } from "../../../adapters/web/assets/panel/changes_of.js";
+import { commonFolder, filesOf, patchOf } from "../../../adapters/web/assets/panel/files_of.js";
 import { processesOf } from "../../../adapters/web/assets/panel/processes_of.js";
 import { byModel, sumOf } from "../../../adapters/web/assets/panel/usage_of.js";
 import { ansiLines } from "../../../adapters/web/assets/text/ansi.js";
-import { counts, markedPieces, parse, pieces, sideBySide, whole } from "../../../adapters/web/assets/text/diff.js";
+import { applied, counts, markedPieces, parse, pieces, sideBySide, whole } from "../../../adapters/web/assets/text/diff.js";
 
 const DIFF = `--- /w/src/queue.py
 +++ /w/src/queue.py
@@ -86,6 +87,16 @@ test("a file that is written whole forgets what was changed in it before", () =>
   const [file] = filesOf(changesOf(messages));
   assert.deepEqual(file.changes.map((change) => change.kind), ["write"]);
   assert.equal(file.added, 1);
+});
+
+test("a file that was written here and changed then has the lines that it has at the end", () => {
+  const diff = "--- a\n+++ a\n@@ -1,3 +1,4 @@\n one\n-two\n+TWO\n+2\n three\n";
+  const wrote = step("write_file", { path: "/w/a.txt", content: "one\ntwo\nthree\n" }, { ok: true });
+  const edited = step("edit_files", {}, { files: [{ path: "/w/a.txt", diff }] });
+  const strange = step("edit_files", {}, { files: [{ path: "/w/a.txt", diff: diff.replace(" one", " uno") }] });
+  assert.deepEqual(filesOf(changesOf([...wrote, ...edited])).map(({ added, removed }) => [added, removed]), [[4, 0]]);
+  assert.deepEqual(filesOf(changesOf([...wrote, ...strange])).map(({ added, removed }) => [added, removed]), [[5, 1]]);
+  assert.equal(applied("one\ntwo\nthree\n", parse(diff)[0].hunks), "one\nTWO\n2\nthree\n");
 });
 
 test("the patch names files below the folder that they share, in the order of the changes", () => {

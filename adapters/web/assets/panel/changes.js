@@ -5,12 +5,13 @@ import { keyWords } from "../keys.js";
 import { icon } from "../shared/icons.js";
 import { toast } from "../shared/toast.js";
 import { counts, parse, whole } from "../text/diff.js";
-import { changesOf, filesOf, patchOf } from "./changes_of.js";
+import { changesOf } from "./changes_of.js";
 import { DiffRows } from "./diff_view.js";
+import { filesOf, patchOf } from "./files_of.js";
 import { PastNote } from "./past_note.js";
 import { RemarkEditor, RemarkNote, rangeOf, remarksOf, sendRemarks } from "./remarks.js";
 
-/** @typedef {import("./changes_of.js").ChangedFile} ChangedFile */
+/** @typedef {import("./files_of.js").ChangedFile} ChangedFile */
 
 const SPLIT = "panel.split";
 const TOUCH = matchMedia("(pointer: coarse)").matches;

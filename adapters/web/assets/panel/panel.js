@@ -5,7 +5,7 @@ import { command, run } from "../commands.js";
 import { showPanel } from "../frame.js";
 import { icon } from "../shared/icons.js";
 import { partOf } from "../shared/part.js";
-import { changesOf, filesOf } from "./changes_of.js";
+import { changesOf } from "./changes_of.js";
 import { familyOf } from "./family.js";
 import { pastOf } from "./past.js";
 import { processesOf } from "./processes_of.js";
@@ -54,7 +54,7 @@ export function Panel({ conversation }) {
 function countsOf(conversation, past) {
   const asks = partOf(conversation, (state) => state.asks);
   const chat = partOf(conversation, (state) => state.chat);
-  const changes = computed(() => filesOf(changesOf(past.messages.value)).length);
+  const changes = computed(() => new Set(changesOf(past.messages.value).map((change) => change.path)).size);
   const terminal = computed(() => processesOf(past.messages.value, asks.value).filter((process) => process.state === "running").length);
   const agents = computed(() => familyOf(chat.value)?.children.length ?? 0);
   return computed(() => ({ changes: changes.value, agents: agents.value, terminal: terminal.value, summary: 0 }));

@@ -72,6 +72,27 @@ export function counts(files) {
   return { added: count("add"), removed: count("del") };
 }
 
+/**
+ * Return a text as a diff leaves it, or null where it does not fit.
+ * @param {string} text @param {Hunk[]} hunks
+ */
+export function applied(text, hunks) {
+  const lines = text.split("\n");
+  const done = [];
+  let at = 0;
+  for (const { old, rows } of hunks) {
+    const from = Math.max(0, old - 1);
+    if (from < at) return null;
+    done.push(...lines.slice(at, from));
+    at = from;
+    for (const row of rows) {
+      if (row.kind !== "add" && lines[at++]?.replace(/\r$/, "") !== row.text) return null;
+      if (row.kind !== "del") done.push(row.text);
+    }
+  }
+  return [...done, ...lines.slice(at)].join("\n");
+}
+
 /** Mark the words that differ in lines that stand for each other. @param {Row[]} rows */
 function mark(rows) {
   for (let at = 0; at < rows.length; ) {
