@@ -12,7 +12,7 @@
 //   chats.know(chat)      a chat was read that may be in no list
 //   chats.pin(id), .unpin(id), .move(id, position)       position among the pinned, from 1
 //   chats.rename(id, title), .propose(id) → a title, .label(id, labels)
-//   chats.archive(ids), .unarchive(ids)
+//   chats.archive(ids), .unarchive(ids), .markRead(ids), .markUnread(ids)
 //
 // What is asked for shows at once, and is put back if the daemon refuses; the promise then throws
 // the ApiError. News comes by wire/watch.js.
@@ -141,6 +141,18 @@ async function patch(id, changes, asked = changes) {
   }
 }
 
+/** @param {string} id @param {boolean} isRead */
+async function markOne(id, isRead) {
+  const had = chats.find(id)?.has_unread ?? false;
+  changeAll((list) => withChange(list, id, { has_unread: !isRead }));
+  try {
+    await api.put(`chats/${id}/read-status`, { is_read: isRead });
+  } catch (error) {
+    changeAll((list) => withChange(list, id, { has_unread: had }));
+    throw error;
+  }
+}
+
 /** @param {readonly string[]} ids @param {boolean} archived */
 async function patchArchived(ids, archived) {
   const before = new Map([...lists.values()].map((list) => [list, list.peek()]));
@@ -238,6 +250,11 @@ export const chats = {
   archive: (ids) => patchArchived(ids, true),
   /** @param {readonly string[]} ids */
   unarchive: (ids) => patchArchived(ids, false),
+
+  /** @param {readonly string[]} ids */
+  markRead: (ids) => Promise.all(ids.map((id) => markOne(id, true))),
+  /** @param {readonly string[]} ids */
+  markUnread: (ids) => Promise.all(ids.map((id) => markOne(id, false))),
 
   /** A chat has just been made here. @param {import("./state/chats.js").Chat} chat */
   made: (chat) => changeAll((list) => withNews(list, { kind: "created", chat })),

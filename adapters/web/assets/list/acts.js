@@ -7,6 +7,7 @@ import { toast } from "../shared/toast.js";
 import { asks, works } from "../state/lights.js";
 import { chooseNone, chosen, roots } from "./look.js";
 import { focusRow, neighbourOf } from "./moving.js";
+import { keepUnread } from "./seen.js";
 
 /** @typedef {import("../wire/types.js").Chat} Chat */
 
@@ -106,6 +107,14 @@ export const pin = (chat) =>
     chat.pin_order > 0 ? chats.unpin(chat.id) : chats.pin(chat.id),
     chat.pin_order > 0 ? "Still pinned" : "Not pinned",
   );
+
+/** Mark chats as read or unread. @param {Chat[]} wanted @param {boolean} read */
+export async function mark(wanted, read) {
+  const ids = wanted.filter(isMine).map((chat) => chat.id);
+  chooseNone();
+  if (!read) keepUnread(ids.filter((id) => id === route.peek().chat));
+  await report(read ? chats.markRead(ids) : chats.markUnread(ids), read ? "Still unread" : "Still read");
+}
 
 /** @param {Chat} chat */
 export async function copyLink(chat) {

@@ -8,6 +8,7 @@ import {
   archive,
   copyLink,
   isMine,
+  mark,
   mayChange,
   openTab,
   pin,
@@ -16,19 +17,17 @@ import {
   targets,
   unarchive,
 } from "./acts.js";
-import { editLabels } from "./labels.js";
 import { choose, filters, focused, unfold, unfolded } from "./look.js";
 import { openChatMenu } from "./menu.js";
 import { openNeedy, openNext } from "./moving.js";
-import { rename } from "./rename.js";
-import { share } from "./share.js";
+import { editLabels, rename, share } from "./forms.js";
 
 /** @typedef {import("../wire/types.js").Chat} Chat */
 /** @typedef {{chat?: string, chats?: string[], at?: Element}} Args */
 
 /** Say whether an act is possible for the chat that is meant. @param {(chat: Chat) => boolean} test */
 const can = (test) => () => {
-  const chat = target();
+  const [chat] = targets();
   return Boolean(chat && test(chat));
 };
 
@@ -98,6 +97,20 @@ const COMMANDS = [
     group: "Chat",
     when: can(isPinned),
     run: one((chat) => shift(chat, 1)),
+  },
+  {
+    id: "chat.read",
+    title: "Mark as read",
+    group: "Chat",
+    when: can((chat) => isPinnable(chat) && chat.has_unread),
+    run: many((found) => mark(found, true)),
+  },
+  {
+    id: "chat.unread",
+    title: "Mark as unread",
+    group: "Chat",
+    when: can((chat) => isPinnable(chat) && !chat.has_unread),
+    run: many((found) => mark(found, false)),
   },
   {
     id: "chat.archive",

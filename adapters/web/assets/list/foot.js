@@ -4,10 +4,10 @@ import { go } from "../routes.js";
 import { isAdmin, me } from "../session.js";
 import { icon } from "../shared/icons.js";
 import { openMenu } from "../shared/menu.js";
+import { initials } from "../state/initials.js";
 import { html } from "../ui.js";
 import { api } from "../wire/api.js";
 import { report } from "./acts.js";
-import { initials } from "./share.js";
 
 export function Foot() {
   const user = me.value;

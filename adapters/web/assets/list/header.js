@@ -14,11 +14,12 @@ import { api } from "../wire/api.js";
 import { html, useEffect, useState } from "../ui.js";
 import { isMine, mayChange } from "./acts.js";
 import { minute } from "./clock.js";
+import { share } from "./forms.js";
 import { filters } from "./look.js";
+import { useSeen } from "./seen.js";
 import { openChatMenu } from "./menu.js";
 import { openChat } from "./open.js";
 import { Cue } from "./row.js";
-import { share } from "./share.js";
 
 /** @typedef {import("../wire/types.js").Chat} Chat */
 
@@ -29,6 +30,7 @@ export function ChatHeader({ conversation }) {
   const chat = openChat(conversation);
   const read = conversation?.state.value.chat;
   useEffect(() => void (read && chats.know(read)), [read]);
+  useSeen(chat);
   return html`<header class="top">
     <button class="ic only-s" aria-label="Back to the list"
       onClick=${() => run("region.back")}>${icon("back")}</button>

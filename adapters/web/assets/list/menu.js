@@ -10,6 +10,7 @@ import {
   archive,
   copyLink,
   isMine,
+  mark,
   mayChange,
   openTab,
   pin,
@@ -17,10 +18,8 @@ import {
   unarchive,
   whyNotArchived,
 } from "./acts.js";
-import { editLabels } from "./labels.js";
 import { choose, chosen, filters, roots, unfold, unfolded } from "./look.js";
-import { rename } from "./rename.js";
-import { share } from "./share.js";
+import { editLabels, rename, share } from "./forms.js";
 
 /** @typedef {import("../wire/types.js").Chat} Chat */
 /** @typedef {import("../shared/menu.js").Item | "-"} Item */
@@ -88,10 +87,18 @@ function changes(chat, child, at) {
   return [
     { label: "Rename…", icon: "pen", key: keysOf("chat.rename"), run: () => void rename(chat) },
     { label: "Labels…", icon: "tag", key: keysOf("chat.label"), run: () => void editLabels([chat]) },
-    ...(child ? [] : [{ label: "Share…", icon: "share", run: () => share(chat, at) }]),
+    ...(child ? [] : [{ label: "Share…", icon: "share", run: () => void share(chat, at) }]),
+    ...(isMine(chat) && !child && !chat.archived ? [marking(chat)] : []),
     "-",
   ];
 }
+
+/** @param {Chat} chat @returns {Item} */
+const marking = (chat) => ({
+  label: chat.has_unread ? "Mark as read" : "Mark as unread",
+  icon: "eye",
+  run: () => void mark([chat], chat.has_unread),
+});
 
 /** @param {Chat} chat @returns {Item[]} */
 function agents(chat) {
@@ -122,6 +129,8 @@ function archiving(chat) {
 export function itemsOfMany(together) {
   return [
     { label: "Labels…", icon: "tag", key: keysOf("chat.label"), run: () => void editLabels(together) },
+    { label: "Mark as read", icon: "eye", run: () => void mark(together, true) },
+    { label: "Mark as unread", run: () => void mark(together, false) },
     together[0].archived
       ? { label: "Take out of the archive", icon: "archive", run: () => void unarchive(together) }
       : { label: "Archive", icon: "archive", key: keysOf("chat.archive"), run: () => void archive(together) },

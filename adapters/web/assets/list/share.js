@@ -2,6 +2,7 @@
 
 import { icon } from "../shared/icons.js";
 import { api } from "../wire/api.js";
+import { initials } from "../state/initials.js";
 import { html, useEffect, useRef, useState } from "../ui.js";
 import { copyLink, reasonOf } from "./acts.js";
 import { openBeside } from "./beside.js";
@@ -56,15 +57,6 @@ const Reader = ({ name, note, onRemove }) => html`<div class="reader">
 const Who = ({ name, note = "", sign = "" }) => html`
   <span class="av" aria-hidden="true">${sign ? icon(sign) : initials(name)}</span>
   <span class="person">${name}${note ? html` <small>${note}</small>` : null}</span>`;
-
-/** @param {string} name */
-export const initials = (name) =>
-  name
-    .split(/\s+/)
-    .map((word) => [...word][0] ?? "")
-    .join("")
-    .slice(0, 2)
-    .toUpperCase();
 
 /**
  * @typedef {(kind: "user_roles" | "group_roles", id: string, role: string) => void} Change
