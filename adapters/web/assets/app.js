@@ -12,9 +12,9 @@ import {NewChat} from "./list/new.js";
 import {Login} from "./login/login.js";
 import {closeOverlay, overlay} from "./overlay.js";
 import {registerPage} from "./page_commands.js";
-import {Panel} from "./panel/panel.js";
 import {followAddress, route} from "./routes.js";
 import {needsLogin} from "./session.js";
+import {later} from "./shared/later.js";
 import {Toasts} from "./shared/toast.js";
 import {followLook} from "./theme.js";
 import {Timeline} from "./timeline/timeline.js";
@@ -46,6 +46,7 @@ function Later({load}) {
   </div>`;
 }
 
+const Panel = later(() => import("./panel/panel.js").then((module) => module.Panel));
 const settings = () => import("./settings/settings.js").then((module) => module.SettingsPage);
 const search = () => import("./list/search.js").then((module) => module.SearchPage);
 

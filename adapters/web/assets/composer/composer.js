@@ -7,6 +7,7 @@ import { isMine } from "../list/acts.js";
 import { preferences } from "../preferences.js";
 import { ownerName } from "../state/row_words.js";
 import { pathsOf } from "../panel/changes_of.js";
+import { registerTabs } from "../panel/tabs.js";
 import { compact, send, stop } from "./acts.js";
 import { later } from "../shared/later.js";
 import { usePart } from "../shared/part.js";
@@ -44,6 +45,7 @@ const ARMED_MS = 1500; // in which the second Esc has to come
 /** @param {{conversation: any | null, query?: URLSearchParams}} props */
 export function Composer({ conversation, query }) {
   const chat = usePart(conversation, chatOf);
+  useEffect(() => (conversation ? registerTabs() : undefined), [conversation]);
   if (chat && !isMine(chat)) return html`<p class="comp readonly">You can read this chat. It belongs to ${ownerName(chat)}.</p>`;
   if (chat?.archived) return html`<${Archived} conversation=${conversation} isRoot=${!chat.parent_chat_id} />`;
   return html`<${OwnComposer} conversation=${conversation} query=${query} />`;

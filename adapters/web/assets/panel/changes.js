@@ -30,7 +30,7 @@ export function Changes({ conversation, past, file: asked }) {
   }, [files, asked.value]);
   const now = files.find((one) => one.path === shown.value) ?? files[0];
   const show = (/** @type {ChangedFile} */ one) => (shown.value = one.path);
-  if (!now) return html`<div class="pbody"><p class="none">No file has been changed in this chat.</p><${PastNote} past=${past} /></div>`;
+  if (!now) return null; // the panel says so
   return html`<${FileList} files=${files} now=${now} show=${show} />
     <div class="pbody" ref=${body} onKeyDown=${(/** @type {KeyboardEvent} */ event) => jump(event, files, now, show)}>
       <${FileView} key=${now.path} file=${now} conversation=${conversation} />

@@ -1,43 +1,26 @@
 // The side panel of a chat: what it has changed, its agents, its commands, and what it is about.
 
-import { computed, effect, html, signal, useEffect, useMemo, useRef, useSignal } from "../ui.js";
-import { command, run } from "../commands.js";
+import { computed, html, useEffect, useMemo, useRef, useSignal } from "../ui.js";
 import { showPanel } from "../frame.js";
 import { icon } from "../shared/icons.js";
 import { partOf } from "../shared/part.js";
 import { changesOf } from "./changes_of.js";
 import { familyOf } from "./family.js";
 import { pastOf } from "./past.js";
+import { PastNote } from "./past_note.js";
 import { processesOf } from "./processes_of.js";
+import { TABS, asked, tab } from "./tabs.js";
 
-/** @typedef {"changes" | "agents" | "terminal" | "summary"} Tab */
+/** @typedef {import("./tabs.js").Tab} Tab */
 /** @typedef {{conversation: any, past: import("./past.js").Past, file: import("../vendor/preact.js").Signal<{path: string}>}} About what a tab is given */
 
-/** @type {{id: Tab, name: string, load: () => Promise<any>}[]} */
-const TABS = [
-  { id: "changes", name: "Changes", load: () => import("./changes.js").then((module) => module.Changes) },
-  { id: "agents", name: "Agents", load: () => import("./agents.js").then((module) => module.Agents) },
-  { id: "terminal", name: "Terminal", load: () => import("./terminal.js").then((module) => module.Terminal) },
-  { id: "summary", name: "Summary", load: () => import("./summary.js").then((module) => module.SummaryTab) },
-];
-const KEY = "panel";
-
-/** The tab that is shown; it stays the same from chat to chat. */
-export const tab = signal(/** @type {Tab} */ (TABS.find((one) => one.id === localStorage.getItem(KEY))?.id ?? "changes"));
-effect(() => localStorage.setItem(KEY, tab.value));
-
-/** The file of the Changes that was asked for from elsewhere, until it is shown. */
-const asked = signal({ path: "" });
-
-command({
-  id: "panel.show", title: "Show the side panel", hidden: true,
-  run: ({ tab: to, file } = /** @type {any} */ ({})) => {
-    if (TABS.some((one) => one.id === to)) tab.value = to;
-    if (file) asked.value = { path: file };
-    showPanel(true);
-  },
-});
-for (const { id, name } of TABS) command({ id: `panel.${id}`, title: `Side panel: ${name}`, group: "View", run: () => run("panel.show", { tab: id }) });
+/** @type {Record<Tab, () => Promise<any>>} */
+const LOAD = {
+  changes: () => import("./changes.js").then((module) => module.Changes),
+  agents: () => import("./agents.js").then((module) => module.Agents),
+  terminal: () => import("./terminal.js").then((module) => module.Terminal),
+  summary: () => import("./summary.js").then((module) => module.SummaryTab),
+};
 
 /** @param {{conversation: any}} props */
 export function Panel({ conversation }) {
@@ -45,8 +28,8 @@ export function Panel({ conversation }) {
   const counts = useMemo(() => countsOf(conversation, past), [conversation]);
   return html`<aside class="panel" aria-label="Side panel">
     <${TabList} counts=${counts.value} />
-    ${TABS.filter((one) => one.id === tab.value).map((one) => html`<div class="tabpanel" role="tabpanel" id=${`tabpanel-${one.id}`} aria-labelledby=${`tab-${one.id}`} key=${one.id}>
-      <${Loaded} load=${one.load} name=${one.name} props=${{ conversation, past, file: asked }} /></div>`)}
+    ${TABS.filter((one) => one.id === tab.value).map(({ id, name }) => html`<div class="tabpanel" role="tabpanel" id=${`tabpanel-${id}`} aria-labelledby=${`tab-${id}`} key=${id}>
+      ${id === "changes" && !counts.value.changes ? html`<${NoChanges} past=${past} />` : html`<${Loaded} load=${LOAD[id]} name=${name} props=${{ conversation, past, file: asked }} />`}</div>`)}
   </aside>`;
 }
 
@@ -76,6 +59,12 @@ function TabList({ counts }) {
       id=${`tab-${id}`} aria-controls=${`tabpanel-${id}`} aria-selected=${tab.value === id} tabindex=${tab.value === id ? 0 : -1}
       onClick=${() => (tab.value = id)}>${name}${counts[id] ? html` <span class="b num">${counts[id]}</span>` : null}</button>`)}</div>
     <button type="button" class="ic only-l" aria-label="Close the side panel" title="Close ( ] )" onClick=${() => showPanel(false)}>${icon("x")}</button></div>`;
+}
+
+/** Most chats change nothing: then nothing that shows changes is loaded. @param {{past: import("./past.js").Past}} props */
+function NoChanges({ past }) {
+  useEffect(() => void past.read(), [past]);
+  return html`<div class="pbody"><p class="none">No file has been changed in this chat.</p><${PastNote} past=${past} /></div>`;
 }
 
 /** A tab whose module is loaded when it is shown for the first time. @param {{load: () => Promise<any>, name: string, props: About}} props */
