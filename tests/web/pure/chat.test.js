@@ -244,3 +244,14 @@ test("events of unknown types are kept, and break nothing", () => {
 
   assert.deepEqual(state.unknown.map((event) => event.type), ["applause", "constructor", "__proto__"]);
 });
+
+test("a result that is known whole is not cut again by a page", () => {
+  const result = (more) => ({ id: 3, role: "tool", content: [{ type: "tool-result", tool_call_id: "t", ...more }] });
+  const cut = newChat("c", { messages: [result({ result: "a…z", result_bytes: 9000 })] });
+
+  const whole = reduce(cut, { type: "whole", message: result({ result: "abc" }) });
+  const again = reduce(whole, { type: "page", messages: [result({ result: "a…z", result_bytes: 9000 })], has_more: false });
+
+  assert.equal(whole.messages[0].content[0].result, "abc");
+  assert.equal(again.messages[0], whole.messages[0]);
+});

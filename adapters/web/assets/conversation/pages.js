@@ -17,7 +17,7 @@ export function pagesOf(core) {
   async function load(place) {
     core.takeNow({ type: "loading", ...place, state: "loading" });
     try {
-      const page = await api.get(path, { before_id: place.before, after_id: place.after, limit: PAGE });
+      const page = await api.get(path, { before_id: place.before, after_id: place.after, limit: PAGE, results: "cut" });
       core.takeNow({ type: "page", ...page, ...place });
     } catch (error) {
       core.takeNow({ type: "loading", ...place, state: "failed" });
@@ -44,6 +44,11 @@ export function pagesOf(core) {
       await load(fromAfter ? { after: hole.after } : { before: hole.before });
     },
 
+    /** Read a message whole: pages have long results cut. @param {number} id */
+    async readWhole(id) {
+      core.takeNow({ type: "whole", message: await api.get(`${path}/${id}`) });
+    },
+
     /**
      * See to it that a message is loaded, with those around it. Return whether it is there.
      * @param {number} id
@@ -51,8 +56,8 @@ export function pagesOf(core) {
     async openAt(id) {
       if (messageOf(core.latest().messages, id)) return true;
       const [until, from] = await Promise.all([
-        api.get(path, { before_id: id + 1, limit: AROUND }),
-        api.get(path, { after_id: id, limit: AROUND }),
+        api.get(path, { before_id: id + 1, limit: AROUND, results: "cut" }),
+        api.get(path, { after_id: id, limit: AROUND, results: "cut" }),
       ]);
       core.takeNow({
         type: "page",

@@ -46,10 +46,11 @@ export const HANDLERS = {
   "own-gone": ({ next }, { key }) => void (next.own = next.own.filter((one) => one.key !== key)),
   sent: onSent,
   edited: onEdited,
+  whole: onWhole,
   retried: ({ next }) => void (next.retry = next.error = null),
 };
 // Events of the page's own: those that say nothing of where the stream is.
-export const LOCAL = new Set(["connect", "page", "loading", "chat", "own", "own-gone", "sent", "edited", "retried"]);
+export const LOCAL = new Set(["connect", "page", "loading", "chat", "own", "own-gone", "sent", "edited", "retried", "whole"]);
 
 /** @param {Draft} draft @param {Event} event */
 function onMessage(draft, { message }) {
@@ -155,6 +156,13 @@ function onSent(draft, { key, message, queued }) {
   const old = messageOf(next.messages, message.id);
   next.lastId = Math.max(next.lastId, message.id);
   if (!old) put(ownedMessages(draft), asKept(undefined, message, key));
+}
+
+/** @param {Draft} draft @param {Event} event */
+function onWhole(draft, { message }) {
+  const old = messageOf(draft.next.messages, message.id);
+  const fresh = old && asKept(old, message);
+  if (fresh && fresh !== old) put(ownedMessages(draft), fresh);
 }
 
 /** A message was edited: it and all behind it have gone. @param {Draft} draft @param {Event} event */

@@ -50,8 +50,14 @@ export function messageOf(list, id) {
  * @returns {Message}
  */
 export function asKept(old, come, key) {
+  if (old && isCut(come) && !isCut(old)) return old;
   const next = { ...come, content: come.content ?? [], key: key ?? old?.key ?? `m${come.id}` };
   return old && same(old, next) ? old : next;
+}
+
+/** Return whether a page had a long result of this message cut. @param {{content?: readonly any[]}} message */
+function isCut({ content = [] }) {
+  return content.some((part) => part.result_bytes !== undefined);
 }
 
 /**
