@@ -16,6 +16,7 @@ import {followAddress, route} from "./routes.js";
 import {needsLogin} from "./session.js";
 import {later} from "./shared/later.js";
 import {Toasts} from "./shared/toast.js";
+import {Spoken} from "./speak.js";
 import {followLook} from "./theme.js";
 import {Timeline} from "./timeline/timeline.js";
 import {followTitle} from "./title.js";
@@ -98,6 +99,7 @@ function App() {
       <${Edges} />
     </div>
     <${Toasts} />
+    <${Spoken} />
     ${Over && html`<${Over} onClose=${closeOverlay} />`}
     ${needsLogin.value && html`<${Login} />`}
   `;

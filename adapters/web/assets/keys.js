@@ -2,7 +2,10 @@
 
 import {find} from "./commands.js";
 
-/** All keys. Of several rows with one key the last that can be done is done: the nearest. */
+/**
+ * All keys. Of several rows with one key the last that can be done is done: the nearest. Rows without
+ * a command are for people: the part that they are about hears them itself.
+ */
 export const KEYS = [
   {keys: "mod+k", command: "palette.open", title: "Search or do…", group: "Everywhere"},
   {keys: "c", command: "chat.new", title: "New chat", group: "Everywhere"},
@@ -23,6 +26,13 @@ export const KEYS = [
   {keys: "s", command: "message.speak", title: "Read the last answer aloud", group: "In a chat"},
   {keys: "u", command: "chat.parent", title: "Up to the chat that began this one", group: "In a chat"},
   {keys: "Escape Escape", command: "chat.stop", title: "Stop", group: "In a chat"},
+  {keys: "Enter", command: "", title: "Send; while it works: queue", group: "Writing"},
+  {keys: "mod+Enter", command: "", title: "While it works: steer", group: "Writing"},
+  {keys: "alt+Enter", command: "", title: "While it works: interrupt", group: "Writing"},
+  {keys: "shift+Enter", command: "", title: "New line", group: "Writing"},
+  {keys: "ArrowUp", command: "", title: "What you wrote before", group: "Writing"},
+  {keys: "mod+shift+v", command: "", title: "Paste as text, however long", group: "Writing"},
+  {keys: "1–9", command: "", title: "Choose an answer", group: "A question to you"},
   {keys: "y", command: "approval.allow", title: "Allow once", group: "A question to you"},
   {keys: "a", command: "approval.always", title: "Always allow in this chat", group: "A question to you"},
   {keys: "n", command: "approval.deny", title: "Deny", group: "A question to you"},
@@ -32,6 +42,7 @@ export const KEYS = [
   {keys: "e", command: "chat.archive", title: "Archive the chat", group: "List of chats"},
   {keys: "l", command: "chat.label", title: "Label the chat", group: "List of chats"},
   {keys: "r", command: "chat.rename", title: "Rename the chat", group: "List of chats"},
+  {keys: "alt+ArrowUp", command: "", title: "Move a pinned chat or a waiting message up", group: "List of chats"},
   {keys: "x", command: "row.choose", title: "Choose the row", group: "List of chats"},
   {keys: ".", command: "menu.open", title: "Menu of what is chosen", group: "List of chats"},
 ];

@@ -15,7 +15,7 @@ export function KeysHelp({onClose}) {
     <div class="columns" tabindex="0" role="region" aria-label="All keys">
       ${[...groups].map(([group, rows]) => html`<section key=${group}><h3>${group}</h3><dl>
         ${rows.map((/** @type {typeof KEYS[number]} */ row) => html`<div
-          class=${find(row.command) ? "" : "off"}><dt>${row.title}</dt>
+          class=${!row.command || find(row.command) ? "" : "off"}><dt>${row.title}</dt>
           <dd>${keyWords(row.keys).map((key) => html`<kbd>${key}</kbd>`)}</dd></div>`)}
       </dl></section>`)}
     </div>
