@@ -35,7 +35,7 @@ const AT = {
   draft: (/** @type {string} */ key) => drafts.get(key) ?? drafts.set(key, {}).get(key),
   agent: (/** @type {string} */ id) => CHILDREN.find((each) => each.id === id),
   text: async () => ADVICE,
-  href: () => "data:,",
+  href: () => "#",
   server: (/** @type {any} */ call) => {
     const at = call.name.indexOf("__");
     return at > 0 ? { name: call.name.slice(0, at), tool: call.name.slice(at + 2) } : { name: "", tool: call.name };

@@ -68,7 +68,7 @@ export function callOf(key, part, result, about) {
     failed: state === "failed" || state === "refused",
     began: timeOf(part.created_at),
     ended: hasResult ? timeOf(result?.created_at) : null,
-    intent: typeof args.model_intent === "string" ? args.model_intent : "",
+    intent: typeof args.model_intent === "string" ? args.model_intent.slice(0, 200) : "",
     server: part.mcp_server_config_id ?? null,
     media: result?.is_media === true,
     rewritten: part.hook_rewritten === true,

@@ -4,11 +4,12 @@ import { html, memo, useEffect, useState } from "../ui.js";
 import { run } from "../commands.js";
 import { icon } from "../shared/icons.js";
 import { colourText } from "../text/code.js";
-import { counted } from "./words.js";
+import { size } from "./words.js";
 
 /** @typedef {{text: string, cls: string}} Piece */
 
 const QUIET_MS = 500; // without more of a block that is not complete; then it is coloured all the same
+const LETTERS = 160; // a line may have on the average
 const LINES_FIRST = 400; // of a text; the rest is shown when it is asked for
 
 /**
@@ -42,8 +43,9 @@ const coloured = (line) => line.map(({ text, cls }) => (cls ? html`<span class=$
 const Lines = memo(({ text, name, from = 0, grows = false, wraps = false }) => {
   const colours = useColours(text, name, grows);
   const [most, setMost] = useState(LINES_FIRST);
-  const lines = text.split("\n");
+  const lines = (text.length > most * LETTERS ? text.slice(0, most * LETTERS) : text).split("\n");
   const shown = lines.slice(0, grows ? lines.length : most);
+  const left = text.length - shown.reduce((/** @type {number} */ sum, /** @type {string} */ line) => sum + line.length + 1, -1);
   const lineAt = (/** @type {number} */ i) => (colours?.[i] ? coloured(colours[i]) : shown[i]);
   const form = `source${wraps ? " wraps" : ""}${from ? " numbered" : ""}`;
   return html`<pre class=${form} tabindex="0"><code>${
@@ -51,8 +53,8 @@ const Lines = memo(({ text, name, from = 0, grows = false, wraps = false }) => {
         ? shown.map((/** @type {string} */ _, /** @type {number} */ i) => html`${from ? html`<span class="no" data-no=${from + i}></span>` : null}${lineAt(i)}${i < shown.length - 1 ? "\n" : ""}`)
         : shown.join("\n")
     }</code></pre>
-    ${lines.length > shown.length &&
-    html`<button type="button" class="btn quiet more" onClick=${() => setMost(most * 8)}>${counted(lines.length - shown.length, "more line")}</button>`}`;
+    ${left > 0 &&
+    html`<button type="button" class="btn quiet more" onClick=${() => setMost(most * 8)}>${size(left)} more</button>`}`;
 });
 
 /** A file, or a part of one. @param {{text: string, path?: string, from?: number}} props */

@@ -8,6 +8,8 @@ import { html, memo, useEffect, useMemo, useState } from "../ui.js";
  * @typedef {{kind: "same" | "add" | "del", old: number | null, new: number | null, text: string}} Row
  */
 
+const PATCH_MAX = 256_000; // characters of a diff that are shown
+const LINE_MAX = 2000; // characters of its lines while it is plain
 const GROWING_MAX = 200; // lines of a diff that grows; the last ones are shown
 
 /** @param {readonly Change[]} changes */
@@ -56,10 +58,12 @@ export const Diff = memo(({ patch, path, grows, isNumbered = true }) => {
   useEffect(() => {
     if (!whole && !grows) loadDiffs().then(() => redraw(1), () => {});
   }, [grows]);
+  const isLong = patch.length > PATCH_MAX;
   const isWhole = whole && !grows;
-  const hunks = useMemo(() => (isWhole ? hunksOf(patch, isNumbered) : []), [isWhole, patch]);
-  if (isWhole && hunks.length) return html`<${whole?.DiffRows} hunks=${hunks} name=${path} />`;
-  return html`<${PlainDiff} patch=${patch} path=${path} />`;
+  const hunks = useMemo(() => (isWhole ? hunksOf(isLong ? patch.slice(0, PATCH_MAX) : patch, isNumbered) : []), [isWhole, patch]);
+  const note = isLong && html`<p class="in quiet">Only the beginning of this change is shown; copy the patch for all of it.</p>`;
+  if (isWhole && hunks.length) return html`<${whole?.DiffRows} hunks=${hunks} name=${path} />${note}`;
+  return html`<${PlainDiff} patch=${isLong ? patch.slice(0, PATCH_MAX) : patch} path=${path} />`;
 });
 
 /** @param {string} patch @param {boolean} isNumbered */
@@ -77,7 +81,7 @@ function PlainDiff({ patch, path }) {
   return html`<div class="diff" tabindex="0" role="region" aria-label=${`Changes of ${path}`}>
     ${rows.slice(-GROWING_MAX).map(
       ({ kind, text }) =>
-        html`<span class=${`o ${LETTER[kind]}`}></span><span class=${`o ${LETTER[kind]}`}></span><span class=${`t ${LETTER[kind]}`}>${text}</span>`,
+        html`<span class=${`o ${LETTER[kind]}`}></span><span class=${`o ${LETTER[kind]}`}></span><span class=${`t ${LETTER[kind]}`}>${text.slice(0, LINE_MAX)}</span>`,
     )}
   </div>`;
 }

@@ -7,6 +7,7 @@ import { Elapsed } from "../ticking.js";
 import { counted, duration, firstLine, shortened } from "../words.js";
 import { timeOf } from "../calls.js";
 import { Button, useToggle } from "../controls.js";
+import { BigText, clipped } from "./big_text.js";
 import { CallLine, said } from "./frame.js";
 
 /** @typedef {import("./frame.js").Card} Card @typedef {import("./frame.js").Call} Call */
@@ -52,7 +53,7 @@ function join(agents, told, call) {
   agents.set(id, {
     id: told.chat_id ? id : "",
     key: old?.key ?? id,
-    title: told.title || old?.title || "An agent",
+    title: clipped(told.title || old?.title || "An agent", 200),
     status: told.status ?? old?.status ?? (call.running ? "running" : call.failed ? "error" : call.state),
     doing: old?.doing ?? "",
     report: told.report ?? old?.report ?? "",
@@ -156,7 +157,7 @@ export const spawnAgent = {
   question: "May I ask an agent?",
   ask: (call) =>
     html`${call.args.title && html`<p class="in">${call.args.title}</p>`}
-      ${call.args.prompt && html`<pre class="term plain" tabindex="0">${call.args.prompt}</pre>`}`,
+      ${call.args.prompt && html`<${BigText} text=${String(call.args.prompt)} />`}`,
 };
 
 /** @type {Card} */
@@ -209,7 +210,7 @@ export const agentModels = {
     html`<ul class="plainlist">
       ${(call.result?.models ?? []).map(
         (/** @type {any} */ model) =>
-          html`<li>${model.display_name || model.model} <span class="quiet">${model.provider}${model.is_default && ", the default"}</span></li>`,
+          html`<li>${clipped(model.display_name || model.model, 200)} <span class="quiet">${clipped(model.provider, 100)}${model.is_default && ", the default"}</span></li>`,
       )}
     </ul>`,
 };

@@ -5,6 +5,7 @@ import { icon } from "../../shared/icons.js";
 import { Countdown } from "../ticking.js";
 import { timeOf } from "../calls.js";
 import { Button } from "../controls.js";
+import { clipped } from "./big_text.js";
 import { generic } from "./generic.js";
 
 /** @typedef {import("./frame.js").Card} Card @typedef {import("./frame.js").Call} Call */
@@ -41,7 +42,7 @@ export const Approval = memo(({ call, card, at }) => {
       <span class="r">${until !== null && html`denied in <${Countdown} until=${until} over="a moment" />`}</span>
     </header>
     ${isOther && html`<p class="in who"><a href=${`/c/${ask.chat_id}`}>${ask.chat_title || "An agent"}</a> asks this</p>`}
-    ${call.intent && html`<p class="in">${call.intent}</p>`}
+    ${call.intent && html`<p class="in">${clipped(call.intent)}</p>`}
     ${call.rewritten && html`<p class="in"><span class="tag">changed by a rule</span></p>`}
     ${(card.ask ?? generic.ask)?.(call, at)}
     ${at.readonly

@@ -4,6 +4,7 @@ import { html } from "../../ui.js";
 import { counted } from "../words.js";
 import { Diff, statisticsOf } from "../diff_view.js";
 import { SignButton } from "../controls.js";
+import { clipped } from "./big_text.js";
 import { said } from "./frame.js";
 import { CodeText } from "../code_view.js";
 
@@ -105,7 +106,7 @@ function diffs(call) {
   if (!changes.length) return null;
   return changes.map(
     (change) => html`<div class="filediff" key=${change.path}>
-      ${changes.length > 1 && html`<p class="in path"><code>${change.path}</code></p>`}
+      ${changes.length > 1 && html`<p class="in path"><code>${clipped(change.path, 400)}</code></p>`}
       ${change.patch
         ? html`<${Diff} patch=${change.patch} path=${change.path} grows=${call.running} isNumbered=${isNumbered(call)} />`
         : html`<p class="in quiet">${call.running ? "…" : "Nothing changed in it."}</p>`}

@@ -3,6 +3,7 @@
 import { html } from "../../ui.js";
 import { duration, firstLine, size } from "../words.js";
 import { SignButton } from "../controls.js";
+import { BigText, clipped } from "./big_text.js";
 import { said } from "./frame.js";
 import { Terminal } from "./terminal.js";
 
@@ -61,7 +62,7 @@ export const execute = {
   body: (call) => html`<${Terminal} command=${call.args.command ?? ""} output=${outputOf(call)} running=${call.running} />
     ${noteOf(call)}`,
   question: "May I run this?",
-  ask: (call) => html`<pre class="term plain" tabindex="0">${call.args.command}</pre>
+  ask: (call) => html`<${BigText} text=${String(call.args.command ?? "")} label="The command" />
     ${call.args.workdir && html`<p class="in quiet">in ${call.args.workdir}</p>`}`,
 };
 
@@ -142,5 +143,5 @@ function processTable(processes) {
 /** @param {any} process */
 function processState(process) {
   if (process.running) return `since ${duration(Date.now() - process.started_at * 1000)}`;
-  return process.exit_code === undefined ? "ended" : `exit ${process.exit_code}`;
+  return process.exit_code === undefined ? "ended" : `exit ${clipped(process.exit_code, 8)}`;
 }

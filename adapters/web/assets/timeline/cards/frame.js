@@ -7,6 +7,7 @@ import { preferences } from "../../preferences.js";
 import { Elapsed } from "../ticking.js";
 import { duration, firstLine } from "../words.js";
 import { tookOf } from "../calls.js";
+import { BigText, clipped } from "./big_text.js";
 
 /**
  * @typedef {import("../calls.js").Call} Call
@@ -73,7 +74,7 @@ export const problemOf = (call) => (call.failed ? call.error : "");
 
 /** @param {Card} card @param {Call} call @param {At} at @param {string} problem */
 function lineOf(card, call, at, problem) {
-  const [verb, what = ""] = card.line(call, at);
+  const [verb, what = ""] = card.line(call, at).map((words) => clipped(words, 300));
   const facts = card.facts?.(call, at) ?? [];
   return html`${icon(problem ? "x" : card.icon)}<span class="what"
       ><b>${verb}</b> ${what && html`<span class=${card.mono ? "mono" : ""}>${what}</span>`}${
@@ -114,7 +115,7 @@ function badges(call, at) {
 /** @param {Call} call @param {string} problem */
 function errorBox(call, problem) {
   if (call.state === "interrupted") return html`<p class="quiet">${interruptedWords(call)}</p>`;
-  return problem && problem !== firstLine(problem) && html`<pre class="error" tabindex="0">${problem}</pre>`;
+  return problem && problem !== firstLine(problem) && html`<${BigText} text=${problem} form="error" />`;
 }
 
 /** @param {Call} call */

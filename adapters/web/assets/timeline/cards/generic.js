@@ -3,6 +3,7 @@
 import { html } from "../../ui.js";
 import { textOf } from "../calls.js";
 import { firstLine, humanised, shortened } from "../words.js";
+import { BigText } from "./big_text.js";
 import { said } from "./frame.js";
 import { Tree } from "./tree.js";
 
@@ -38,7 +39,7 @@ export function innerArgs(call) {
 function body(call, at) {
   const args = innerArgs(call);
   return html`${Object.keys(args).length > 0 && html`<h5>Asked with</h5><div class="in"><${Tree} value=${args} /></div>`}
-  ${call.state === "writing" && !Object.keys(args).length && call.argsText && html`<pre class="term plain" tabindex="0">${call.argsText}</pre>`}
+  ${call.state === "writing" && !Object.keys(args).length && call.argsText && html`<${BigText} text=${call.argsText} />`}
   ${call.state === "waits" && html`<${Waits} call=${call} at=${at} />`}
   ${resultView(call)}`;
 }
@@ -46,7 +47,7 @@ function body(call, at) {
 /** @param {Call} call */
 export function resultView(call) {
   const { result } = call;
-  if (result === undefined) return call.resultText && html`<pre class="term" tabindex="0">${call.resultText}</pre>`;
+  if (result === undefined) return call.resultText && html`<${BigText} text=${call.resultText} form="term" />`;
   if (call.failed) return null;
   if (call.media) return media(result);
   if (typeof result === "object" && result !== null && !isText(result)) {
@@ -54,7 +55,7 @@ export function resultView(call) {
   }
   const text = textOf(result);
   return html`<h5>Answered</h5>
-    ${text ? html`<pre class="term" tabindex="0">${text}</pre>` : html`<p class="in quiet">Nothing.</p>`}`;
+    ${text ? html`<${BigText} text=${text} form="term" />` : html`<p class="in quiet">Nothing.</p>`}`;
 }
 
 /** @param {object} result */

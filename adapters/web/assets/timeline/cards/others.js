@@ -4,6 +4,7 @@ import { html } from "../../ui.js";
 import { hostOf, isWebAddress } from "../addresses.js";
 import { Prose } from "../prose.js";
 import { counted, firstLine } from "../words.js";
+import { BigText, clipped } from "./big_text.js";
 import { said } from "./frame.js";
 import { Terminal } from "./terminal.js";
 import { Tree } from "./tree.js";
@@ -35,10 +36,10 @@ export const advisor = {
   problem: advisorProblem,
   news: (call) => call.running && Boolean(call.resultText),
   body: (call) => html`<div class="in">
-    <p class="quiet asks">${call.args.question}</p>
+    <p class="quiet asks">${clipped(call.args.question)}</p>
     ${(call.result?.advice || call.resultText) &&
     html`<${Prose} text=${call.result?.advice || call.resultText} grows=${call.running} />`}
-    ${call.result?.advisor_model && html`<p class="meta">${call.result.advisor_model}</p>`}
+    ${call.result?.advisor_model && html`<p class="meta">${clipped(call.result.advisor_model, 100)}</p>`}
   </div>`,
 };
 
@@ -52,7 +53,7 @@ function hitsOf(call) {
 /** @param {Call} call */
 function queryOf(call) {
   const { query, queries, url } = { ...call.args, ...(call.result?.action ?? {}) };
-  return String(query ?? (Array.isArray(queries) ? queries.join(", ") : (url ?? "")));
+  return clipped(query ?? (Array.isArray(queries) ? queries.join(", ") : url), 300);
 }
 
 /** @type {Card} */
@@ -72,8 +73,8 @@ export const webSearch = {
 /** @param {{url: string, title?: string, page_age?: string}} found */
 export const hit = ({ url, title, page_age: age }) =>
   html`<li>
-    ${isWebAddress(url) ? html`<a href=${url} target="_blank" rel="noopener noreferrer">${title || url}</a>` : title || url}
-    <span class="quiet"> ${hostOf(url)}${age && `, ${age}`}</span>
+    ${isWebAddress(url) && url.length < 2000 ? html`<a href=${url} target="_blank" rel="noopener noreferrer">${clipped(title || url, 200)}</a>` : clipped(title || url, 200)}
+    <span class="quiet"> ${clipped(hostOf(url), 100)}${age && `, ${clipped(age, 40)}`}</span>
   </li>`;
 
 /** @param {Call} call */
@@ -98,8 +99,8 @@ function setUpProblem(call) {
 /** @param {Call} call */
 function workspaceBody(call) {
   const { path, message, setup, quota } = call.result ?? {};
-  return html`${path && html`<p class="in path"><code>${path}</code></p>`}
-  ${message && html`<p class="in quiet">${message}</p>`}
+  return html`${path && html`<p class="in path"><code>${clipped(path)}</code></p>`}
+  ${message && html`<p class="in quiet">${clipped(message)}</p>`}
   ${quota && html`<p class="in quiet">${quota.credits_consumed} of ${quota.budget} workspaces are in use.</p>`}
   ${setup && html`<h5>Set-up</h5><${Terminal} command="" output=${setup.output ?? ""} running=${false} />`}
   ${call.running && html`<p class="in quiet">The set-up is running; what it wrote is shown when it has ended.</p>`}`;
@@ -139,7 +140,7 @@ export const listTemplates = {
       ${(call.result?.templates ?? []).map(
         (/** @type {any} */ each) =>
           html`<li>
-            <b>${each.display_name || each.name}</b> <span class="quiet">${each.description}</span>
+            <b>${clipped(each.display_name || each.name, 100)}</b> <span class="quiet">${clipped(each.description, 300)}</span>
             ${each.id === call.result.recommended_template_id && html`<span class="tag">fits best</span>`}
           </li>`,
       )}
@@ -158,7 +159,7 @@ export const readTemplate = {
   body: (call) => {
     const { readme, limits, setup } = call.result?.template ?? {};
     return html`${readme && html`<div class="in"><${Prose} text=${readme} /></div>`}
-    ${setup && html`<h5>Set-up</h5><pre class="term plain" tabindex="0">${setup}</pre>`}
+    ${setup && html`<h5>Set-up</h5><${BigText} text=${String(setup)} />`}
     ${limits && html`<h5>Limits</h5><div class="in"><${Tree} value=${limits} /></div>`}`;
   },
 };

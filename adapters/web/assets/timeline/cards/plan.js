@@ -5,6 +5,7 @@ import { icon } from "../../shared/icons.js";
 import { Prose } from "../prose.js";
 import { basename } from "../words.js";
 import { Button, SignButton } from "../controls.js";
+import { clipped } from "./big_text.js";
 
 /** @typedef {import("./frame.js").Card} Card @typedef {import("./frame.js").Call} Call */
 /** @typedef {import("./frame.js").At} At */
@@ -12,7 +13,7 @@ import { Button, SignButton } from "../controls.js";
 /** @param {{call: Call, at: At}} props */
 export const Plan = memo(({ call, at }) => {
   const { text, fault, again } = usePlanText(call, at);
-  const name = call.result?.path ? basename(call.result.path).replace(/-[0-9a-f-]{36}(?=\.)/, "") : "";
+  const name = call.result?.path ? clipped(basename(String(call.result.path)).replace(/-[0-9a-f-]{36}(?=\.)/, ""), 80) : "";
   const isOpen = call.state === "done" && call.latest && !at.readonly;
   return html`<section class="card plan" aria-label="Plan" data-call=${call.key}>
     <header>

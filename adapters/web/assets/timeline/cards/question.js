@@ -4,6 +4,7 @@ import { html, memo, useEffect, useState } from "../../ui.js";
 import { isTyping, letters } from "../../keys.js";
 import { icon } from "../../shared/icons.js";
 import { Button } from "../controls.js";
+import { clipped } from "./big_text.js";
 
 /** @typedef {import("./frame.js").Card} Card @typedef {import("./frame.js").Call} Call */
 /** @typedef {import("./frame.js").At} At */
@@ -18,9 +19,11 @@ export function questionsOf(call) {
   return asked
     .filter((each) => each && typeof each === "object")
     .map(({ header, question, options }) => ({
-      header: String(header ?? ""),
-      question: String(question ?? ""),
-      options: (Array.isArray(options) ? options : []).filter((option) => option?.label),
+      header: clipped(header),
+      question: clipped(question),
+      options: (Array.isArray(options) ? options : [])
+        .filter((option) => option?.label)
+        .map(({ label, description }) => ({ label: clipped(label), description: clipped(description) })),
     }));
 }
 

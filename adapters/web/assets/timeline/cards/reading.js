@@ -4,6 +4,7 @@ import { html, memo } from "../../ui.js";
 import { icon } from "../../shared/icons.js";
 import { basename, counted, grouped, listed, size } from "../words.js";
 import { SignButton, useToggle } from "../controls.js";
+import { BigText, clipped } from "./big_text.js";
 import { said } from "./frame.js";
 import { CodeText } from "../code_view.js";
 
@@ -23,7 +24,7 @@ function rangeOf(call) {
 }
 
 /** @param {Call} call */
-export const pathOf = (call) => String(call.args.path ?? "");
+export const pathOf = (call) => clipped(call.args.path);
 
 /** @type {Card} */
 export const readFile = {
@@ -34,7 +35,7 @@ export const readFile = {
   facts: (call) => (linesRead(call) ? [counted(linesRead(call), "line")] : []),
   body: (call, at) => readBody(call, at),
   question: "May I read this file?",
-  ask: (call) => html`<pre class="term plain" tabindex="0">${pathOf(call)}</pre>`,
+  ask: (call) => html`<${BigText} text=${pathOf(call)} />`,
 };
 
 /** @param {Call} call @param {At} at */
@@ -107,7 +108,7 @@ export const readSkill = {
     call.result?.body === undefined
       ? null
       : html`<${CodeText} text=${call.result.body} path="SKILL.md" />
-          ${call.result.files?.length > 0 && html`<p class="in quiet">Its files: ${call.result.files.join(", ")}</p>`}`,
+          ${call.result.files?.length > 0 && html`<p class="in quiet">Its files: ${clipped(call.result.files.join(", "))}</p>`}`,
 };
 
 /** @type {Card} */
@@ -127,7 +128,7 @@ export const attachFile = {
   kind: "tools",
   line: (call) => [
     said(call, "Attaching", "Attached", "Could not attach"),
-    call.result?.name ?? (call.args.name || basename(pathOf(call))),
+    clipped(call.result?.name ?? (call.args.name || basename(pathOf(call))), 200),
   ],
   facts: (call) => (call.result?.size ? [size(call.result.size)] : []),
   acts: (call, at) =>
@@ -148,7 +149,7 @@ export const findTools = {
   body: (call) =>
     html`<ul class="plainlist">
       ${(call.result?.matches ?? []).map(
-        (/** @type {any} */ match) => html`<li><code>${match.name}</code> <span class="quiet">${match.description}</span></li>`,
+        (/** @type {any} */ match) => html`<li><code>${clipped(match.name, 100)}</code> <span class="quiet">${clipped(match.description, 300)}</span></li>`,
       )}
     </ul>`,
 };

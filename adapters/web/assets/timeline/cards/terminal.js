@@ -3,6 +3,7 @@
 import { html, memo, useCallback, useLayoutEffect, useMemo, useRef } from "../../ui.js";
 import { ansiLines } from "../ansi_view.js";
 import { lineCount } from "../words.js";
+import { BigText, clipped } from "./big_text.js";
 
 const LONG = 3; // lines of a command; a longer one is folded
 
@@ -21,10 +22,10 @@ ${lines}${running && html`<span class="caret"></span>`}</pre
 /** @param {{command: string}} props */
 function LongCommand({ command }) {
   const lines = command.split("\n");
-  if (lines.length <= LONG) return html`<pre class="term plain" tabindex="0">${command}</pre>`;
+  if (lines.length <= LONG) return html`<${BigText} text=${command} />`;
   return html`<details class="long">
-    <summary><code>${lines[0]}</code> <span class="quiet">and ${lines.length - 1} more lines</span></summary>
-    <pre class="term plain" tabindex="0">${command}</pre>
+    <summary><code>${clipped(lines[0], 200)}</code> <span class="quiet">and ${lines.length - 1} more lines</span></summary>
+    <${BigText} text=${command} />
   </details>`;
 }
 

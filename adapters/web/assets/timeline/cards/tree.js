@@ -2,6 +2,7 @@
 
 import { html, useState } from "../../ui.js";
 import { counted, shortened } from "../words.js";
+import { BigText } from "./big_text.js";
 
 const SHOWN_MAX = 100; // of one list; the rest are a click away
 const OPEN_DEPTH = 1;
@@ -49,6 +50,6 @@ function summaryOf(value) {
 /** @param {unknown} value */
 function leaf(value) {
   if (typeof value !== "string") return html`<span class=${typeof value}>${String(value)}</span>`;
-  if (value.length > LINE_MAX || value.includes("\n")) return html`<pre class="term plain" tabindex="0">${value}</pre>`;
+  if (value.length > LINE_MAX || value.includes("\n")) return html`<${BigText} text=${value} />`;
   return html`<span class="string">${value || html`<span class="quiet">empty</span>`}</span>`;
 }
