@@ -124,8 +124,8 @@ export class Desk {
   #draft() {
     const { text, refs, files, model, effort, flight } = this;
     return {
-      text: text.value, refs: refs.value, files: files.value.filter(isStored).map(brief), model: model.value, effort: effort.value,
-      flight: flight.value.map((written) => ({ ...written, files: written.files.filter(isStored).map(brief) })),
+      text: text.value, refs: refs.value, files: files.value.filter(isKept).map(brief), model: model.value, effort: effort.value,
+      flight: flight.value.map((written) => ({ ...written, files: written.files.filter(isKept).map(brief) })),
     };
   }
 
@@ -147,15 +147,18 @@ export class Desk {
   }
 }
 
-/** @param {Upload} file */
-const isStored = (file) => file.state === "done" && Boolean(file.id);
+/** Files that are refused are no part of a draft; of those on their way the name is. @param {Upload} file */
+const isKept = (file) => !file.refused;
 
 /** @param {Upload} file */
-const brief = ({ id, name, type, size }) => ({ id: /** @type {string} */ (id), name, type, size });
+const brief = ({ id, name, type, size }) => ({ id: id ?? "", name, type, size });
 
 /** @param {{id: string, name: string, type: string, size: number}} file @returns {Upload} */
 function stored(file) {
-  return { ...file, key: file.id, state: "done", progress: 1, why: "", blob: null, pasted: "" };
+  const base = { ...file, progress: 1, blob: null, pasted: "" };
+  if (file.id) return { ...base, key: file.id, state: "done", why: "" };
+  const why = "It was still on its way when the page was closed. Attach it again.";
+  return { ...base, key: `lost ${file.name}`, id: null, state: "failed", why, refused: true };
 }
 
 /** @type {Map<string, Desk>} */
