@@ -13,8 +13,16 @@ export {
 
 export {h};
 
-/** Views as text: html`<p class="dim">${words}</p>` */
-export const html = htm.bind(h);
+/**
+ * Views as text: html`<p class="dim">${words}</p>`. htm would keep what has no values in it and use
+ * it again; kept so, it holds on to the tree it was last in, with all that a closed chat had built.
+ * @type {(this: any, ...parts: any[]) => any}
+ */
+function fresh(...parts) {
+  this[0] = 3; // htm: keep nothing of this
+  return /** @type {any} */ (h)(...parts);
+}
+export const html = htm.bind(fresh);
 
 /** @param {any} a @param {any} b */
 function differ(a, b) {
