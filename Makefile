@@ -64,6 +64,7 @@ check: install  ## format, lint, types, import contracts, house rules
 	  --disable=ASYNC109,ASYNC122,ASYNC900,ASYNC910,ASYNC911,ASYNC912,ASYNC913
 	$(BIN)/mypy
 	$(BIN)/lint-imports
+	$(BIN)/python -m tests.web.check_scripts
 	$(BIN)/pytest -q tests/test_tidy.py tests/test_maps.py tests/test_architecture.py
 
 bench: install  ## the benchmarks; results in bench/results

@@ -57,18 +57,23 @@ class Unavailable(Exception):
     """A program or package cannot be had here; says why."""
 
 
-def package(name):
-    """Return the folder of a package, fetched if it is not there. Raises Unavailable."""
+def package(name, *, seconds=FETCH_SECONDS_MAX, again_seconds=0):
+    """Return the folder of a package, fetched if it is not there. Raises Unavailable, at once if it
+    could not be had a moment ago (`again_seconds`)."""
     version, _ = PINS[name]
-    return kept(HOME / "npm" / name.replace("/", "-") / version, lambda at: fetch(name, at))
+    folder = HOME / "npm" / name.replace("/", "-") / version
+    return kept(folder, lambda at: fetch(name, at, seconds=seconds), again_seconds)
 
 
-def fetch(name, folder):
+def fetch(name, folder, *, seconds=FETCH_SECONDS_MAX):
     """Put a package into a folder, as it was published."""
     version, integrity = PINS[name]
     with tempfile.TemporaryDirectory(prefix="promptcorner-npm-") as top:
         words = ("pack", "--silent", *RETRIES, f"{name}@{version}")
-        node(_npm(), *words, cwd=top, seconds=FETCH_SECONDS_MAX)
+        try:
+            node(_npm(), *words, cwd=top, seconds=seconds)
+        except Unavailable as why:
+            raise Unavailable(f"npm cannot fetch {name} {version} ({why})") from why
         [archive] = Path(top).glob("*.tgz")
         digest = hashlib.sha512(archive.read_bytes()).digest()
         if f"sha512-{base64.b64encode(digest).decode()}" != integrity:
@@ -78,9 +83,9 @@ def fetch(name, folder):
         (Path(top) / "package").rename(folder)
 
 
-def kept(folder, make):
+def kept(folder, make, again_seconds=0):
     """Return a folder that is made once, whole or not at all. Raises Unavailable, also if a
-    process that was waited for could not make it.
+    process that was waited for could not make it, or one so many seconds ago.
     """
     if folder.exists():
         return folder
@@ -90,7 +95,7 @@ def kept(folder, make):
         fcntl.flock(lock, fcntl.LOCK_EX)
         if folder.exists():
             return folder
-        if failed.exists() and failed.stat().st_mtime >= began:
+        if failed.exists() and failed.stat().st_mtime >= began - again_seconds:
             raise Unavailable(failed.read_text())
         with tempfile.TemporaryDirectory(dir=folder.parent) as top:
             try:
