@@ -187,5 +187,5 @@ def test_without_a_browser_the_run_says_what_to_do_and_is_red_in_ci_only(tmp_pat
     )
 
     assert code == done.returncode, done.stdout
-    assert "1 test of the web pages did not run: no browser: npm-cli.js failed" in done.stdout
+    assert "1 test of the web pages did not run: no browser: npm cannot fetch" in done.stdout
     assert "name a Chromium in PROMPTCORNER_BROWSER" in done.stdout
