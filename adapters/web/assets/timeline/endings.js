@@ -1,8 +1,7 @@
 // What stands below the last message: why nothing goes on, and what can be done about it.
 
-import { html, useComputed } from "../ui.js";
+import { html, useComputed, useEffect, useRef, useSignal, useSignalEffect } from "../ui.js";
 import { later } from "../shared/later.js";
-import { Elapsed } from "./ticking.js";
 
 /** @typedef {import("./timeline.js").Conversation} Conversation */
 
@@ -11,6 +10,7 @@ const Retry = later(() => import("./cards/endings.js").then((module) => module.R
 const Failed = later(() => import("./cards/endings.js").then((module) => module.Failed));
 
 const NONE = new Set();
+const LOOK_MS = 5000; // between two questions whether it waits for a place
 
 /** @param {{conversation: Conversation, at: any}} props */
 export function Endings({ conversation, at }) {
@@ -34,22 +34,52 @@ function shownCalls(state) {
 
 /** One quiet line that says what goes on when nothing else does. @param {{conversation: Conversation}} props */
 function Now({ conversation }) {
-  const words = useComputed(() => nowWords(conversation.state.value, conversation.line.value));
+  const stopped = useStopped(conversation);
+  const words = useComputed(() => nowWords(conversation.state.value, conversation.line.value, stopped.value));
+  const isIdle = useComputed(() => conversation.state.value.status === "running" && !conversation.state.value.live);
+  useLookForPlace(conversation, isIdle.value);
   if (!words.value) return null;
-  const { text, light, since } = words.value;
-  return html`<p class="now"><i class=${`cue ${light}`}></i><span>${text}</span>${since ? html`<${Elapsed} since=${since} />` : ""}</p>`;
+  const { text, light } = words.value;
+  return html`<p class="now">${light && html`<i class=${`cue ${light}`}></i>`}<span>${text}</span></p>`;
 }
 
-/** @param {any} state @param {any} line */
-function nowWords(state, line) {
+/** The message behind which somebody stopped the chat, as far as this page saw it. @param {Conversation} conversation */
+function useStopped(conversation) {
+  const stopped = useSignal(-1);
+  const before = useRef(conversation.state.peek().status);
+  useSignalEffect(() => {
+    const { status, lastId } = conversation.state.value;
+    if (before.current === "interrupting" && status === "waiting") stopped.value = lastId;
+    before.current = status;
+  });
+  return stopped;
+}
+
+/** Whether a chat waits for a place is told by the chat alone: ask while nothing else comes. @param {Conversation} conversation @param {boolean} isIdle */
+function useLookForPlace(conversation, isIdle) {
+  useEffect(() => {
+    if (!isIdle) return undefined;
+    const timer = setInterval(() => conversation.refresh().catch(() => {}), LOOK_MS);
+    return () => clearInterval(timer);
+  }, [isIdle]);
+}
+
+/**
+ * @param {any} state
+ * @param {any} line
+ * @param {number} stopped
+ * @returns {{text: string, light: string} | null}
+ */
+function nowWords(state, line, stopped) {
   if (line.state === "broken" && state.live) return { text: "The connection is broken; it goes on when it is back.", light: "ask" };
   if (state.status === "interrupting") return { text: "Stopping…", light: "ask" };
+  if (state.status === "waiting" && stopped === state.lastId) return { text: "Stopped. What there was of the answer is kept.", light: "" };
   if (state.status !== "running" || state.retry || state.error) return null;
   if (state.chat?.queued_for_capacity) return { text: "Waits for a place: other chats are at work.", light: "ask" };
   if (state.live) return null;
   const last = state.messages.at(-1);
   const waits = state.messages.findLast((/** @type {any} */ each) => each.role === "assistant");
   if (last && waits && last === waits && last.content.some((/** @type {any} */ part) => part.type === "tool-call")) return null;
-  return { text: "Works…", light: "go", since: null };
+  return { text: "Works…", light: "go" };
 }
 
