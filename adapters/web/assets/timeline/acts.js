@@ -35,6 +35,7 @@ function acts(desk) {
     { id: "message.edit", title: "Edit your last message", group, hidden: false, when: () => isOwn(desk) && Boolean(lastOwn(desk)), run: (args) => edit(desk, args?.message) },
     { id: "message.resend", title: "Send again with another model", run: (args) => resend(desk, args) },
     { id: "message.show", title: "Show a message", run: (args) => showCall(args) },
+    { id: "message.whole", title: "Show the whole result", run: ({ message }) => told(conversation.readWhole(message), "It could not be loaded") },
     { id: "file.show", title: "Show a file", run: (what) => import("./lightbox.js").then((module) => module.showFile(what)) },
     { id: "chat.open", title: "Open a chat", run: ({ chat }) => go(`/c/${chat}`) },
     { id: "settings.keys", title: "Keys of providers", run: () => go(isAdmin.value ? "/admin/providers" : "/settings/keys") },
@@ -82,6 +83,9 @@ async function decided(act, byCard) {
     toast(`Nothing was decided: ${/** @type {Error} */ (error).message}`);
   }
 }
+
+/** @param {Promise<any>} act @param {string} what was not done */
+const told = (act, what) => act.catch((error) => void toast(`${what}: ${error.message}`));
 
 /** Leave plan mode, and say so. @param {Desk["conversation"]} conversation */
 async function carryOut(conversation) {

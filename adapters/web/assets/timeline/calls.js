@@ -28,6 +28,8 @@ import { looseJson } from "./loose_json.js";
  * @property {string} chat the id of its chat
  * @property {string} after the text of the user's message that came after it, "" if none did
  * @property {boolean} latest nothing was said since
+ * @property {number} cutBytes of the whole result, where only a part of it is here; 0: it is whole
+ * @property {number} home the message that the result stands in, 0 as long as it is being streamed
  *
  * @typedef {"writing" | "asks" | "waits" | "running" | "done" | "failed" | "refused" |
  *   "interrupted"} State
@@ -39,6 +41,14 @@ import { looseJson } from "./loose_json.js";
  * @typedef {{chat: string, isOpen: boolean, isLive: boolean, asks: ReadonlyMap<string, Approval>,
  *   waits: ReadonlySet<string>, after: string, latest: boolean, now?: number}} About
  */
+
+/** In which message a part stands. @type {WeakMap<Part, number>} */
+const homes = new WeakMap();
+
+/** @param {readonly Part[]} parts @param {number} message */
+export function noteHome(parts, message) {
+  for (const part of parts) if (part.type === "tool-result") homes.set(part, message);
+}
 
 /**
  * @param {string} key
@@ -77,8 +87,15 @@ export function callOf(key, part, result, about) {
     chat: about.chat,
     after: about.after,
     latest: about.latest,
+    ...placeOf(result),
   };
 }
+
+/** @param {Part | undefined} result */
+const placeOf = (result) => ({
+  cutBytes: result?.result_bytes ?? 0,
+  home: (result && homes.get(result)) ?? 0,
+});
 
 /**
  * @param {Part} part

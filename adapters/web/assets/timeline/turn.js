@@ -2,7 +2,7 @@
 // once its answer is there. Pure.
 
 import { grouped, itemsOfStep, remembered } from "./items.js";
-import { tookOf, wentWrong } from "./calls.js";
+import { noteHome, tookOf, wentWrong } from "./calls.js";
 import { counted } from "./words.js";
 
 /**
@@ -63,6 +63,7 @@ function turnsOf(state) {
   const turns = [];
   const current = () => turns[turns.length - 1] ?? turns[turns.push(emptyTurn(null, "start")) - 1];
   for (const message of state.messages) {
+    if (message.role !== "user") noteHome(message.content, message.id);
     if (message.role === "user") turns.push(emptyTurn(message, message.key));
     else if (message.role === "assistant") current().steps.push(stepOf(message));
     else addResults(current().steps.at(-1), message.content);

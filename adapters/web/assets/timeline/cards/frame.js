@@ -1,11 +1,11 @@
 // The form that calls of tools have in common: one line that opens into a card.
 
-import { html, memo } from "../../ui.js";
+import { html, memo, useState } from "../../ui.js";
 import { icon } from "../../shared/icons.js";
-import { useToggle } from "../controls.js";
+import { Button, useToggle } from "../controls.js";
 import { preferences } from "../../preferences.js";
 import { Elapsed } from "../ticking.js";
-import { duration, firstLine } from "../words.js";
+import { duration, firstLine, size } from "../words.js";
 import { tookOf } from "../calls.js";
 import { BigText, clipped } from "./big_text.js";
 
@@ -56,11 +56,26 @@ export const CallLine = memo(({ card, call, at }) => {
   return html`<div class="workbox">
     <details class=${`${form} ${acts ? "has-acts" : ""}`} open=${isOpen} onToggle=${onToggle} data-call=${call.key}>
       <summary>${lineOf(card, call, at, problem)}${icon("chev")}</summary>
-      ${isOpen && html`<div class="inside">${errorBox(call, problem)}${card.body(call, at)}</div>`}
+      ${isOpen && html`<div class="inside">${errorBox(call, problem)}${card.body(call, at)}<${CutNote} call=${call} at=${at} /></div>`}
     </details>
     ${isOpen && acts && html`<span class="work-acts">${acts}</span>`}
   </div>`;
 });
+
+/** That only a part of a long result is here, and the way to all of it. @param {{call: Call, at: At}} props */
+function CutNote({ call, at }) {
+  const [busy, setBusy] = useState(false);
+  if (!call.cutBytes || !call.home) return null;
+  const read = async () => {
+    setBusy(true);
+    await at.do("message.whole", { message: call.home });
+    setBusy(false);
+  };
+  return html`<p class="in quiet cut">
+    A part of it is left out; it has ${size(call.cutBytes)} in all.
+    <${Button} label=${busy ? "Loading…" : "Show all"} form="quiet" disabled=${busy} onClick=${read} />
+  </p>`;
+}
 
 /** @param {Card} card @param {Call} call @param {string} problem */
 function opensBy(card, call, problem) {
