@@ -3,6 +3,7 @@
 all_routes     all endpoints of the catalogue, with what they need
 providers      /api/v2/ai/providers
 model_configs  /chats/model-configs, and the models that a user can ask (/chats/models)
+known_models   the models that a vendor is known to have
 settings       /chats/config: what administrators set for the deployment
 user_settings  /chats/config/user-…: what users set for themselves
 user_keys      /users/{user}/ai-provider-keys

@@ -151,6 +151,14 @@ class WriteChatModelConfigRequest(Struct, frozen=True, kw_only=True):
     model_config: CallConfig | None = None
 
 
+class KnownChatModel(Struct, frozen=True):
+    """A model that a vendor is known to have."""
+
+    model: str
+    display_name: str
+    context_limit: int
+
+
 class ChatModel(Struct, frozen=True, kw_only=True):
     id: str
     provider: str

@@ -144,6 +144,7 @@ TABLE = """
     # models and settings
     GET    C/models                                     401      200    200    200   200   200
     GET    C/model-configs                              401      200    200    200   200   200
+    GET    C/model-configs/known                        401      403    403    403   403   400
     POST   C/model-configs                              401      403    403    403   403   201
     PATCH  C/model-configs/{modelConfig}                401      403    403    403   403   200
     DELETE C/model-configs/{modelConfig}                401      403    403    403   403   204
