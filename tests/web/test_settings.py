@@ -305,3 +305,17 @@ async def test_what_is_no_value_is_not_saved(admin, house):
     assert not [url for method, url in admin.requests if method == "POST"]
     await fill(admin, "JSON", "{}")
     await admin.until_no_text("is no JSON yet")
+
+
+async def test_a_known_model_brings_its_name_and_limit(admin, house):
+    async with house.api() as api:
+        providers = await api.good("GET", "/api/v2/ai/providers")
+    [anthropic, *_] = [each["id"] for each in providers if each["type"] == "anthropic"]
+    await admin.goto(f"/admin/models/new?provider={anthropic}")
+
+    await admin.until("document.querySelector('datalist option') !== null")
+    field = await admin.css("[name=model]")
+    await field.type("claude-haiku-4-5")
+
+    assert "200000" == await (await admin.find("spinbutton", "Reads at most")).value()
+    assert "Claude Haiku 4.5" == await (await admin.find("textbox", "Shown as")).value()

@@ -63,7 +63,7 @@ export function Text(props) {
   const shared = {
     ...attributes, placeholder, disabled, class: mono ? "in mono" : "in", autocomplete,
     value: form.get(name) ?? "", onInput: (/** @type {any} */ event) => form.set(name, said(event)),
-    spellcheck: mono || type !== "text" ? "false" : undefined,
+    spellcheck: mono || type !== "text" ? false : undefined,
   };
   return html`<${Field} id=${id} faults=${faults} label=${label} help=${help}>
     ${rows ? html`<textarea ...${shared} rows=${rows}></textarea>` : html`<input ...${shared} type=${type} list=${suggest && `${id}-list`} />`}

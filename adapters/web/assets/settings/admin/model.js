@@ -1,5 +1,5 @@
 /** One model: added, changed, copied, removed. */
-import {html} from "../../ui.js";
+import {html, useEffect, useState} from "../../ui.js";
 import {go} from "../../routes.js";
 import {ask} from "../../shared/dialog.js";
 import {api} from "../../wire/api.js";
@@ -76,15 +76,41 @@ function valuesOf({ ai_provider_id, model, display_name, context_limit, compress
   return { ai_provider_id, model, display_name, context_limit, compression_threshold, enabled, is_default, ...(model_config && { model_config }) };
 }
 
+/** Return the models that a type of provider is known to have. @param {string | undefined} type @returns {any[]} */
+function useKnown(type) {
+  const [known, setKnown] = useState(/** @type {any[]} */ ([]));
+  useEffect(() => {
+    let isOver = !type;
+    setKnown([]);
+    if (type) api.get(`${MODELS}/known`, { type }).then((found) => isOver || setKnown(found), () => null);
+    return () => { isOver = true; };
+  }, [type]);
+  return known;
+}
+
+/** Have name and limit follow the model, as long as nothing else was written there. @param {any} form @param {any[]} known */
+function following(form, known) {
+  const of = (/** @type {string} */ model) => known.find((each) => each.model === model.trim());
+  return { ...form, set: (/** @type {string} */ name, /** @type {string} */ model) => {
+    const before = of(form.get("model") ?? ""), now = of(model);
+    form.set(name, model);
+    if (!now) return;
+    if (!form.get("context_limit") || form.get("context_limit") === before?.context_limit) form.set("context_limit", now.context_limit);
+    if (!form.get("display_name") || form.get("display_name") === before?.display_name) form.set("display_name", now.display_name);
+  } };
+}
+
 /** @param {{form: any, providers: any[], models: any[], wasDefault?: boolean}} props */
 function Fields({ form, providers, models, wasDefault }) {
   const provider = providers.find((each) => each.id === form.get("ai_provider_id"));
-  const known = [...new Set(models.filter((each) => each.ai_provider_id === provider?.id).map((each) => each.model))];
+  const known = useKnown(provider?.type);
+  const there = models.filter((each) => each.ai_provider_id === provider?.id).map((each) => each.model);
+  const names = known.map((each) => each.model).filter((each) => !there.includes(each));
   const family = vendorOf(provider?.type ?? "").family;
   return html`
     <${Choice} form=${form} name="ai_provider_id" label="Provider" options=${providers.map((each) => [each.id, providerName(each), each.enabled ? "" : "switched off"])} />
     <div class="fields-2">
-      <${Text} form=${form} name="model" label="Model" mono suggest=${known.length ? known : undefined} help="As the provider calls it." />
+      <${Text} form=${following(form, known)} name="model" label="Model" mono suggest=${names.length ? names : undefined} help="As the provider calls it." />
       <${Text} form=${form} name="display_name" label="Shown as" placeholder=${form.get("model")} />
     </div>
     <div class="fields-2">
