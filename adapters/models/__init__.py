@@ -20,7 +20,6 @@ providers.http        the HTTP client of all providers
 providers.faults      the ways in which a call fails
 
 Inside:
-known_models          the models that vendors are known to have, and how much each reads
 providers             a folder for each protocol, and the HTTP that they share
 
 A vendor that speaks a known protocol is added by its record in `actors.law.parts.vendors`. One with

@@ -5,9 +5,8 @@ from collections.abc import Sequence
 from actors.law.store.hints import Tell
 from adapters.http.endpoints import Routes
 from adapters.models.catalogue import Catalogue
-from adapters.models.known_models import KnownModels
 from adapters.models.routes.checks import People
-from adapters.models.routes.known_models import KnownModelRoutes
+from adapters.models.routes.known_models import KnownModelRoutes, KnownModels
 from adapters.models.routes.model_configs import ModelRoutes
 from adapters.models.routes.providers import ProviderRoutes
 from adapters.models.routes.settings import DaemonFeatures, SettingRoutes

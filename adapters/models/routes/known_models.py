@@ -1,13 +1,51 @@
-"""The models that a vendor is known to have: for forms in which one is named."""
+"""The models that vendors are known to have, and how much each can read: for forms that name one.
 
-from collections.abc import Sequence
+They are from the bundled table of genai-prices. It takes half a second to load, so it is loaded in
+a thread, when it is asked for the first time, and kept.
+"""
 
+from collections.abc import Mapping, Sequence
+
+from actors.law.parts.vendors import VENDORS
 from adapters.http.endpoints import Access, Call, Endpoint, HttpResponse, Parameter, json_response
 from adapters.http.refusals import query_refused
-from adapters.models.known_models import KnownModels
 from adapters.models.routes.model_configs import PATH
 from adapters.models.routes.wire import KnownChatModel
 from adapters.models.snapshot import TYPES
+from runtime.threads import ThreadLimits, read
+
+LOADING = ThreadLimits("known_models", 1)
+
+
+class KnownModels:
+    """The known models of each vendor, by the vendor's type."""
+
+    def __init__(self) -> None:
+        self._loaded: Mapping[str, Sequence[KnownChatModel]] | None = None
+
+    async def of(self, type: str) -> Sequence[KnownChatModel]:
+        """Return the models of a type of provider by name; none, if the table has none of it."""
+        if self._loaded is None:
+            self._loaded = await read(LOADING, _load)
+        return self._loaded.get(type, ())
+
+
+def _load() -> Mapping[str, Sequence[KnownChatModel]]:
+    from genai_prices.data import providers
+
+    tables = {provider.id: provider.models for provider in providers}
+    return {
+        vendor.type: sorted(
+            (
+                KnownChatModel(model.id, model.name or model.id, model.context_window)
+                for model in tables.get(vendor.price_table, ())
+                if model.context_window and not model.deprecated
+            ),
+            key=lambda known: known.model,
+        )
+        for vendor in VENDORS
+        if vendor.price_table is not None
+    }
 
 
 class KnownModelRoutes:
@@ -33,6 +71,4 @@ class KnownModelRoutes:
         type = call.one("type") or ""
         if type not in TYPES:
             raise query_refused("type", f"must be one of {', '.join(TYPES)}")
-        known = await self._known.of(type)
-        shown = [KnownChatModel(each.model, each.name, each.context_limit) for each in known]
-        return json_response(200, shown)
+        return json_response(200, await self._known.of(type))
