@@ -1,5 +1,7 @@
 """The frame of the pages: regions, keys, palette, title, phones, and life without a script."""
 
+import re
+
 import trio
 
 from tests.web.page import PHONE, TABLET
@@ -46,13 +48,14 @@ async def test_f6_goes_through_the_regions_and_back(page, api):
     chat = await api.chat("[[text: Good evening.]]")
     await page.goto(f"/c/{chat}")
     await page.until_text("Good evening.", "[role=log]")
+    await page.until("!!document.querySelector('aside.panel')")
     found = []
     for keys in [("F6",)] * 3 + [("F6", "Shift")] * 2:
         await page.press(*keys)
         found.append(await page.js("document.activeElement.className.split(' ')[0]"))
 
     begin = found.index("side")
-    circle = ["side", "stage", "panel"]
+    circle = ["side", "column", "panel"]
     assert [circle[(n - begin) % 3] for n in range(3)] == found[:3]
     assert [found[1], found[0]] == found[3:]
 
@@ -159,6 +162,33 @@ async def test_the_tab_says_what_needs_its_user(page, api):
     await page.until(f"{icon}.endsWith('/go.svg')")
     await api.good("POST", f"/api/experimental/chats/{chat}/interrupt")
     await page.until(f"{icon}.endsWith('/off.svg')")
+
+
+async def test_several_chats_stand_beside_each_other_and_keys_are_about_one(page, api):
+    page.allow("WebSocket")
+    one, two = await api.chat("[[text: First.]] one"), await api.chat("[[text: Second.]] two")
+    await page.goto(f"/c/{one}")
+    await page.until_text("First.", "[role=log]")
+    item = await page.css(f'nav a[href="/c/{two}"]')
+    box = await item.box()
+    await page.mouse(box["x"], box["y"], button="right")
+    await page.click("menuitem", "Open to the side")
+    await page.until(f"location.pathname === '/c/{one}+{two}'")
+    await page.until_text("Second.", f'.column[data-chat="{two}"]')
+    assert await page.js("document.documentElement.scrollWidth <= innerWidth")
+    assert [] == await page.faults_of_access()
+
+    for chat, text in ((one, "To the first"), (two, "To the second")):
+        await page.js(f"document.querySelector('.column[data-chat=\"{chat}\"] textarea').focus()")
+        await page.type(text)
+        await page.press("Enter")
+        await page.until_text(text, f'.column[data-chat="{chat}"] [role=log]')
+    await page.js("document.activeElement.blur()")
+    await page.press("<")
+    await page.until(f"document.activeElement.closest('.column')?.dataset.chat === '{one}'")
+    await page.click("button", re.compile("^Close "), within=f'.column[data-chat="{one}"]')
+    await page.until(f"location.pathname === '/c/{two}'")
+    await page.until("document.querySelectorAll('.column').length === 1")
 
 
 async def test_an_address_that_leads_nowhere_says_so(page):

@@ -1,12 +1,10 @@
 /** The page: three regions, and what lies over them. */
 
-import {Composer} from "./composer/composer.js";
-import {openConversation} from "./conversation.js";
+import {Columns, registerColumns} from "./columns.js";
 import {current} from "./current.js";
 import {Edges} from "./edges.js";
 import {listFolded, listWidth, panelOpen, panelWidth, registerFrame, view} from "./frame.js";
 import {followKeys} from "./keys.js";
-import {ChatHeader} from "./list/header.js";
 import {List} from "./list/list.js";
 import {NewChat} from "./list/new.js";
 import {Login} from "./login/login.js";
@@ -18,17 +16,9 @@ import {later} from "./shared/later.js";
 import {Toasts} from "./shared/toast.js";
 import {Spoken} from "./speak.js";
 import {followLook} from "./theme.js";
-import {Timeline} from "./timeline/timeline.js";
 import {followTitle} from "./title.js";
-import {html, render, useEffect, useLayoutEffect, useMemo, useState} from "./ui.js";
+import {html, render, useEffect, useState} from "./ui.js";
 import {askVersion, followVersion} from "./version.js";
-
-/** @param {string} id */
-function useConversation(id) {
-  const conversation = useMemo(() => (id ? openConversation(id) : null), [id]);
-  useEffect(() => () => conversation?.close(), [conversation]);
-  return conversation;
-}
 
 /**
  * A page of a module that is loaded when it is asked for. A module that is not there any more is one
@@ -51,13 +41,10 @@ const Panel = later(() => import("./panel/panel.js").then((module) => module.Pan
 const settings = () => import("./settings/settings.js").then((module) => module.SettingsPage);
 const search = () => import("./list/search.js").then((module) => module.SearchPage);
 
-/** @param {{conversation: any}} props */
-function Stage({conversation}) {
+function Stage() {
   switch (route.value.name) {
     case "chat":
-      return html`<${ChatHeader} conversation=${conversation} />
-        <${Timeline} key=${conversation.id} conversation=${conversation} />
-        <${Composer} key=${conversation.id} conversation=${conversation} />`;
+      return html`<${Columns} />`;
     case "settings":
     case "admin":
       return html`<${Later} key="settings" load=${settings} />`;
@@ -82,10 +69,7 @@ function Skip() {
 }
 
 function App() {
-  const conversation = useConversation(route.value.chat);
-  useLayoutEffect(() => {
-    current.value = conversation;
-  }, [conversation]);
+  const conversation = current.value;
   const Over = overlay.value;
   const shown = panelOpen.value;
   const widths = {"--list": `${listWidth.value}px`, "--panel": `${panelWidth.value}px`};
@@ -94,7 +78,7 @@ function App() {
     <div class="app" data-view=${view.value} style=${widths}
       data-list=${listFolded.value ? "folded" : "open"} data-panel=${shown ? "open" : "folded"}>
       <${List} />
-      <main class="stage" tabindex="-1" data-page=${route.value.name}><${Stage} conversation=${conversation} /></main>
+      <main class="stage" tabindex="-1" data-page=${route.value.name}><${Stage} /></main>
       ${conversation && shown && html`<${Panel} key=${conversation.id} conversation=${conversation} />`}
       <${Edges} />
     </div>
@@ -106,6 +90,7 @@ function App() {
 }
 
 registerFrame();
+registerColumns();
 registerPage();
 followLook();
 followTitle();

@@ -70,7 +70,7 @@ effect(() => {
 
 /** Put the focus into the region before or after the one that has it. @param {number} step */
 function toRegion(step) {
-  const regions = [...document.querySelectorAll("nav.side, main.stage, aside.panel")].filter(
+  const regions = [...document.querySelectorAll("nav.side, main.stage:not(:has(.column)), .column, aside.panel")].filter(
     (each) => each instanceof HTMLElement && each.offsetParent !== null,
   );
   const at = regions.findIndex((each) => each.contains(document.activeElement));

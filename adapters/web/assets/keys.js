@@ -16,6 +16,8 @@ export const KEYS = [
   {keys: "Escape", command: "panel.close", title: "Close the side panel that lies over", group: "Everywhere"},
   {keys: "F6", command: "region.next", title: "Next region", group: "Everywhere"},
   {keys: "shift+F6", command: "region.previous", title: "Previous region", group: "Everywhere"},
+  {keys: ">", command: "column.next", title: "Next column, where several chats are open", group: "Everywhere"},
+  {keys: "<", command: "column.previous", title: "Previous column", group: "Everywhere"},
   {keys: "j", command: "message.next", title: "Next message of mine", group: "In a chat"},
   {keys: "k", command: "message.previous", title: "Previous message of mine", group: "In a chat"},
   {keys: "g g", command: "message.first", title: "Start of the chat", group: "In a chat"},

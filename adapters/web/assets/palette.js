@@ -16,12 +16,14 @@ const CHATS_MAX = 8;
 const COMMANDS_MAX = 8;
 const FOUND_MS = 150; // after the last letter the daemon is asked for titles
 
-/** @typedef {{key: string, group: string, icon: string, text: string, keys?: string, run: () => void}} Row */
+/** @typedef {{key: string, group: string, icon: string, text: string, keys?: string, run: () => void,
+ *   beside?: () => void}} Row */
 
 /** @param {any} chat @returns {Row} */
 function chatRow(chat) {
   const run = () => go(`/c/${chat.id}`);
-  return {key: `chat ${chat.id}`, group: "Chats", icon: "quote", text: chat.title || "Untitled", run};
+  const beside = () => find("chat.beside")?.run(chat.id);
+  return {key: `chat ${chat.id}`, group: "Chats", icon: "quote", text: chat.title || "Untitled", run, beside};
 }
 
 /** @param {import("./commands.js").Command} command @returns {Row} */
@@ -96,14 +98,15 @@ export function Palette({onClose}) {
   const [at, setAt] = useState(0);
   const found = useFound(typed);
   const rows = rowsOf(typed.trim(), found);
-  const run = (/** @type {Row | undefined} */ row) => {
+  const run = (/** @type {Row | undefined} */ row, aside = false) => {
     onClose();
-    row?.run();
+    if (aside && row?.beside) row.beside();
+    else row?.run();
   };
   const pressed = (/** @type {KeyboardEvent} */ event) => {
     const step = {ArrowDown: 1, ArrowUp: -1}[event.key];
     if (step) setAt((at + step + rows.length) % rows.length);
-    else if (event.key === "Enter" && !event.isComposing) run(rows[at]);
+    else if (event.key === "Enter" && !event.isComposing) run(rows[at], event.ctrlKey || event.metaKey);
     else return;
     event.preventDefault();
   };

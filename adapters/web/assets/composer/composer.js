@@ -1,6 +1,7 @@
 // Where a message is written, with all that stands around the field.
 
 import { computed, html, signal, useEffect, useMemo, useSignal, useSignalEffect } from "../ui.js";
+import { current } from "../current.js";
 import { command, find } from "../commands.js";
 import { keyWords } from "../keys.js";
 import { isMine } from "../list/acts.js";
@@ -157,19 +158,21 @@ function show(desk, browsing) {
 /** Make known what can be done here. @param {Place} place */
 function registered(place) {
   const { desk, conversation } = place;
+  const isUsed = () => !conversation || !current.value || current.value === conversation; // of several columns
+  const own = (/** @type {import("../commands.js").Command} */ each) => command({ ...each, when: () => isUsed() && (each.when?.() ?? true) });
   const added = [
-    command({ id: "composer.focus", title: "Write a message", group: "Chat", run: () => desk.focus() }),
-    command({ id: "composer.insert", title: "Put text into the message", hidden: true, run: ({ text }) => desk.insert(text) }),
-    command({ id: "composer.reference", title: "Refer to lines", hidden: true, run: (reference) => desk.refer(reference) }),
-    command({ id: "composer.take", title: "Take a message back", hidden: true, run: (written) => void (desk.restore({ files: [], refs: [], ...written }), desk.focus()) }),
-    command({ id: "composer.attach", title: "Attach files", hidden: true, run: ({ files }) => attach(desk, files) }),
-    command({ id: "chat.plan", title: "Plan first", group: "Chat", run: () => togglePlan(place) }),
+    own({ id: "composer.focus", title: "Write a message", group: "Chat", run: () => desk.focus() }),
+    own({ id: "composer.insert", title: "Put text into the message", hidden: true, run: ({ text }) => desk.insert(text) }),
+    own({ id: "composer.reference", title: "Refer to lines", hidden: true, run: (reference) => desk.refer(reference) }),
+    own({ id: "composer.take", title: "Take a message back", hidden: true, run: (written) => void (desk.restore({ files: [], refs: [], ...written }), desk.focus()) }),
+    own({ id: "composer.attach", title: "Attach files", hidden: true, run: ({ files }) => attach(desk, files) }),
+    own({ id: "chat.plan", title: "Plan first", group: "Chat", run: () => togglePlan(place) }),
   ];
   if (conversation) {
     added.push(
-      command({ id: "chat.stop", title: "Stop", group: "Chat", when: () => place.working.peek(), run: () => stop(place) }),
-      command({ id: "chat.compact", title: "Summarise now", group: "Chat", when: () => !place.working.peek(), run: () => compact(place) }),
-      command({ id: "chat.cost", title: "Cost of the chat", group: "Chat", run: () => find("panel.show")?.run({ tab: "summary" }) }),
+      own({ id: "chat.stop", title: "Stop", group: "Chat", when: () => place.working.peek(), run: () => stop(place) }),
+      own({ id: "chat.compact", title: "Summarise now", group: "Chat", when: () => !place.working.peek(), run: () => compact(place) }),
+      own({ id: "chat.cost", title: "Cost of the chat", group: "Chat", run: () => find("panel.show")?.run({ tab: "summary" }) }),
     );
   }
   return () => added.forEach((remove) => remove());

@@ -1,6 +1,7 @@
 /** The menu of a chat: the same on right click, long press, `.` and the three dots. */
 
 import { chats } from "../chats_store.js";
+import { find } from "../commands.js";
 import { keysOf } from "../keys.js";
 import { go } from "../routes.js";
 import { openMenu } from "../shared/menu.js";
@@ -48,6 +49,7 @@ function itemsOf(chat, at) {
     ...(mayChange(chat) && !child ? places(chat) : []),
     ...(mayChange(chat) ? changes(chat, child, at) : []),
     { label: "Copy link", icon: "link", run: () => void copyLink(chat) },
+    ...(find("chat.beside") ? [{ command: "chat.beside", args: chat.id, icon: "side" }] : []),
     { label: "Open in a new tab", icon: "out", run: () => openTab(chat) },
     ...(child ? upwards(chat) : agents(chat)),
     ...(roots.peek().some((root) => root.id === chat.id) ? choosing(chat) : []),

@@ -1,7 +1,8 @@
 // What can be done in a timeline, by keys, palette, menus and the cards themselves.
 
 import { command } from "../commands.js";
-import { go, route } from "../routes.js";
+import { current } from "../current.js";
+import { go } from "../routes.js";
 import { isAdmin } from "../session.js";
 import { ask } from "../shared/dialog.js";
 import { openMenu } from "../shared/menu.js";
@@ -18,7 +19,7 @@ import { textOf } from "./turn.js";
 
 /** @param {Desk} desk @returns {() => void} */
 export function registerActs(desk) {
-  const here = () => route.value.chats.includes(desk.conversation.id) || route.value.name !== "chat";
+  const here = () => !current.value || current.value === desk.conversation;
   const removers = [...acts(desk), ...navigationOf(desk)].map((each) =>
     command({ hidden: true, ...each, when: () => here() && (each.when?.() ?? true) }),
   );
