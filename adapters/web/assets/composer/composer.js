@@ -4,6 +4,7 @@ import { computed, html, signal, useEffect, useMemo, useSignal, useSignalEffect 
 import { current } from "../current.js";
 import { command, find } from "../commands.js";
 import { keyWords } from "../keys.js";
+import { whenIdle } from "../kernel/idle.js";
 import { isMine } from "../list/acts.js";
 import { preferences } from "../preferences.js";
 import { ownerName } from "../state/row_words.js";
@@ -29,7 +30,7 @@ import { SuggestionList, Suggestions } from "./suggestions.js";
  *   working: import("../vendor/preact.js").ReadonlySignal<boolean>, plan: import("../vendor/preact.js").ReadonlySignal<boolean>,
  *   status: import("../vendor/preact.js").ReadonlySignal<any>, chat: import("../vendor/preact.js").ReadonlySignal<any>,
  *   messages: import("../vendor/preact.js").ReadonlySignal<any>, queued: import("../vendor/preact.js").ReadonlySignal<any>,
- *   asks: import("../vendor/preact.js").ReadonlySignal<any>, stopping: import("../vendor/preact.js").Signal<"" | "asked" | "heard">,
+ *   coming: import("../vendor/preact.js").ReadonlySignal<boolean>, asks: import("../vendor/preact.js").ReadonlySignal<any>, stopping: import("../vendor/preact.js").Signal<"" | "asked" | "heard">,
  *   paths: import("../vendor/preact.js").ReadonlySignal<string[]>, knows: (command: string) => boolean,
  * }} Place a composer and the chat that it writes to; `queued`, `asks`: how many
  */
@@ -37,6 +38,8 @@ import { SuggestionList, Suggestions } from "./suggestions.js";
 const ApprovalsBar = later(() => import("./approvals_bar.js").then((module) => module.ApprovalsBar));
 const Beside = later(() => import("./beside.js").then((module) => module.Beside));
 const Queue = later(() => import("./queue.js").then((module) => module.Queue));
+
+const PREPARE_MS = 2000; // after the first picture what a message may need is loaded: the network may go
 
 const chatOf = (/** @type {any} */ state) => state.chat;
 const WORKS = ["running", "interrupting", "requires_action"];
@@ -68,12 +71,13 @@ function OwnComposer({ conversation, query }) {
   useEffect(() => registered(place), [place]);
   useEffect(() => taken(place.desk, query), [place]);
   useDrop(place.desk);
+  useEffect(() => prepare(), []);
   useEffect(() => followEditing(place), [place]);
   useSignalEffect(() => followStop(place));
   const mine = place.desk;
   return html`<div class="comp" id="composer">
     ${place.asks.value ? html`<${ApprovalsBar} place=${place} />` : null}
-    ${place.queued.value ? html`<${Queue} place=${place} />` : null}
+    ${place.queued.value || place.coming.value ? html`<${Queue} place=${place} />` : null}
     <div class=${`box${place.plan.value ? " planning" : ""}`}>
       <${SuggestionList} suggestions=${suggestions} />
       ${mine.files.value.length || mine.refs.value.length ? html`<${Beside} desk=${mine} />` : null}
@@ -84,6 +88,13 @@ function OwnComposer({ conversation, query }) {
     </div>
     <${Hint} place=${place} />
   </div>`;
+}
+
+/** Load what is drawn sooner or later, once there is nothing else to do. */
+function prepare() {
+  const load = () => void Promise.allSettled([import("./queue.js"), import("./beside.js"), import("./attachments.js"), import("./suggestion_list.js"), import("./approvals_bar.js")]);
+  const timer = setTimeout(() => whenIdle(load), PREPARE_MS);
+  return () => clearTimeout(timer);
 }
 
 /** "Stopping…" until the chat has been interrupting, or works no longer. @param {Place} place */
@@ -101,6 +112,7 @@ function placeOf(conversation) {
   const status = part((state) => state.status), chat = part(chatOf), messages = part((state) => state.messages);
   return {
     desk, conversation, status, chat, messages, queued: part((state) => state.queue.length), asks: part((state) => state.asks.length),
+    coming: computed(() => Boolean(conversation?.sending.value.some((/** @type {any} */ one) => one.queues))),
     stopping: signal(/** @type {"" | "asked" | "heard"} */ ("")),
     working: computed(() => WORKS.includes(status.value)),
     plan: computed(() => Boolean(conversation ? chat.value?.plan_mode : desk.fresh.value.plan)),

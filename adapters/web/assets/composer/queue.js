@@ -16,7 +16,8 @@ export function Queue({ place }) {
   const said = useSignal("");
   const queue = place.conversation?.queue;
   const rows = /** @type {Row[]} */ (queue?.rows.value ?? []);
-  if (!rows.length) return null;
+  const coming = comingTo(place);
+  if (!rows.length && !coming.length) return null;
   const move = async (/** @type {number} */ id, /** @type {number} */ to) => {
     const ids = rows.map((row) => row.id);
     const wanted = moved(ids, id, to);
@@ -31,9 +32,18 @@ export function Queue({ place }) {
   };
   return html`<div class="queue" role="list" aria-label="Queue">
     ${rows.map((row, index) => html`<${QueueRow} key=${row.key} row=${row} place=${place} index=${index} count=${rows.length} move=${move} />`)}
+    ${coming.map((one) => html`<div class="q coming" role="listitem" key=${one.key}><span class="grip">${icon("clock")}</span><span class="what" title=${one.text}>${one.text || "Files"}</span>
+      <span class="r dim">${one.slow ? "waits for the connection" : "being sent…"}</span></div>`)}
     ${said.value ? html`<p class="queue-said" role="status">${said.value}</p>` : null}
   </div>`;
 }
+
+/**
+ * Return the messages that are on their way into the queue.
+ * @param {Place} place
+ * @returns {{key: string, text: string, queues: boolean, slow: boolean}[]}
+ */
+const comingTo = ({ conversation }) => conversation.sending.value.filter((/** @type {any} */ one) => one.queues);
 
 const QueueRow = memo(
   /** @param {{row: Row, place: Place, index: number, count: number, move: (id: number, to: number) => void}} props */

@@ -2,6 +2,8 @@
 
 import {html, useEffect, useState} from "../ui.js";
 
+const AGAIN_MS = 3000; // after a module could not be had: there may be no network for a while
+
 /**
  * Return a view of a module that is loaded when the view is drawn for the first time. Until then
  * there is nothing; what is loaded once is drawn at once.
@@ -19,7 +21,14 @@ export function later(load) {
   function Later(props) {
     const [, drawn] = useState(0);
     useEffect(() => {
-      if (!loaded) load().then((view) => ((loaded = view), drawn(1)), failed);
+      let timer = 0;
+      const tried = () =>
+        load().then(
+          (view) => ((loaded = view), drawn(1)),
+          (error) => (timer || failed(error), (timer = window.setTimeout(tried, AGAIN_MS))),
+        );
+      if (!loaded) tried();
+      return () => clearTimeout(timer);
     }, []);
     return loaded && html`<${loaded} ...${props} />`;
   }
