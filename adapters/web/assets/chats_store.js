@@ -44,6 +44,8 @@ const shown = signal(plain);
 const known = new Map();
 /** Lists that are being read. @type {Map<typeof plain, Promise<void>>} */
 const readings = new Map();
+/** Moves of pinned chats go out one after the other, as each counts the places after the one before. */
+let moving = Promise.resolve();
 let begun = false;
 
 /** @param {import("./state/chats.js").Filter} filter */
@@ -232,8 +234,9 @@ export const chats = {
     ids.splice(position - 1, 0, id);
     const before = plain.peek();
     batch(() => ids.forEach((one, at) => changeAll((list) => withChange(list, one, { pin_order: at + 1 }))));
+    moving = moving.catch(() => {}).then(() => api.patch(`chats/${id}`, { pin_order: position }));
     try {
-      await api.patch(`chats/${id}`, { pin_order: position });
+      await moving;
     } catch (error) {
       plain.value = before;
       throw error;

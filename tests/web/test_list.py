@@ -1,0 +1,331 @@
+"""The list of chats: sections, menu, keys, filters in the address, search, and sharing."""
+
+import psycopg
+import trio
+
+from tests.e2e.processes import EVENTUALLY_SECONDS
+from tests.web.house import CHATS
+from tests.web.page import PHONE, a_page
+from tests.web.stories import FIELD, SLOWLY, calls
+
+SETTINGS = {"PROMPTCORNER_APPROVAL_RULES": "execute=ask", "PROMPTCORNER_APPROVAL_DEADLINE": "0"}
+LIST = ".side"
+SECTIONS = """
+[...document.querySelectorAll(".side .list :is(h2 button, .row b)")]
+  .map(each => each.closest("h2") ? [each.textContent] : each.textContent)
+"""
+TOASTS = ".toasts"
+
+
+async def titled(api, title, text="[[text: so be it]]", status="waiting", **new):
+    """Begin a chat of this title."""
+    chat = await api.chat(text, status, **new)
+    await api.good("PATCH", f"{CHATS}/{chat}", {"title": title})
+    return chat
+
+
+async def sections(page):
+    """Return {heading: titles} as they stand."""
+    found = {}
+    for each in await page.js(SECTIONS):
+        if isinstance(each, list):
+            titles = found.setdefault(each[0], [])
+        else:
+            titles.append(each)
+    return found
+
+
+async def stands(page, heading, *titles):
+    """Wait until these chats stand under a heading."""
+
+    async def is_so():
+        return [*titles] == (await sections(page)).get(heading, [])
+
+    await page.until_true(is_so, f"under {heading} stand {titles}")
+
+
+async def only(api, *chats):
+    """Archive everything but these chats: stories of one file share their daemon."""
+    for chat in await api.good("GET", CHATS, limit=100):
+        if chat["id"] not in chats:
+            if chat["status"] not in ("waiting", "error"):
+                await api.good("POST", f"{CHATS}/{chat['id']}/interrupt")
+                await api.until(chat["id"], "waiting", "error")
+            await api.good("PATCH", f"{CHATS}/{chat['id']}", {"archived": True})
+
+
+async def act(page, title, name):
+    """Do something by the menu of a row."""
+    await (await page.find("link", title, LIST)).click(button="right")
+    await page.click("menuitem", name)
+
+
+async def test_what_needs_me_stands_first_and_in_one_place(page, api):
+    await only(api)
+    await titled(api, "At rest")
+    await titled(api, "At work", SLOWLY, "running")
+    await titled(api, "Broken", "[[faults: 401]]", "error")
+    await titled(api, "Asks", calls("execute", command="git push"), "requires_action")
+    pinned = await titled(api, "Pinned one")
+    await api.good("PATCH", f"{CHATS}/{pinned}", {"pin_order": 1})
+
+    await page.goto("/new")
+    await stands(page, "Today", "At rest")
+
+    assert {
+        "Pinned": ["Pinned one"],
+        "Needs you": ["Asks", "Broken"],
+        "Working": ["At work"],
+        "Today": ["At rest"],
+    } == await sections(page)
+    await page.until_text("asks: run git push?", LIST)
+    await page.until_text("The key was refused (401)", LIST)
+    await page.until("document.title.startsWith('(2) ')")
+    assert [] == await page.faults_of_access()
+
+
+async def test_the_list_hears_of_everything_that_happens(page, api):
+    await only(api)
+    await page.goto("/new")
+    await page.until_text("No chats yet.", LIST)
+
+    chat = await titled(api, "From elsewhere", f"{SLOWLY} Talk.", "running")
+    await stands(page, "Working", "From elsewhere")
+    await api.good("POST", f"{CHATS}/{chat}/interrupt")
+    await stands(page, "Today", "From elsewhere")
+    await api.good("PATCH", f"{CHATS}/{chat}", {"title": "Called otherwise"})
+    await stands(page, "Today", "Called otherwise")
+    await api.good("PATCH", f"{CHATS}/{chat}", {"archived": True})
+    await page.until_text("No chats yet.", LIST)
+
+
+async def test_a_chat_is_renamed_pinned_labelled_and_archived_from_its_menu(page, api):
+    await only(api)
+    chat = await titled(api, "One")
+    await titled(api, "Two")
+    await page.goto("/new")
+
+    await act(page, "One", "Rename… r")
+    await page.click("button", "Propose a title")
+    await page.until("document.querySelector('dialog input').value !== 'One'")
+    await page.js("document.querySelector('dialog input').select()")
+    await page.type("The first")
+    assert [] == await page.faults_of_access()
+    await page.click("button", "Rename")
+    await stands(page, "Today", "Two", "The first")
+
+    await act(page, "The first", "Pin")
+    await stands(page, "Pinned", "The first")
+    await act(page, "The first", "Labels… l")
+    await (await page.find("combobox", "Another one")).type("area: web")
+    await page.click("button", "Save")
+    await page.until("!document.querySelector('dialog')")
+    shown = await api.good("GET", f"{CHATS}/{chat}")
+    assert ("The first", 1, {"area": "web"}) == (
+        shown["title"],
+        shown["pin_order"],
+        shown["labels"],
+    )
+
+    await act(page, "The first", "Archive e")
+    await page.until_text("“The first” is archived", TOASTS)
+    assert (await api.good("GET", f"{CHATS}/{chat}"))["archived"]
+    await page.click("button", "Undo")
+    await stands(page, "Today", "The first", "Two")
+    assert not (await api.good("GET", f"{CHATS}/{chat}"))["archived"]
+
+
+async def test_a_chat_at_work_is_not_archived_and_the_menu_says_why(page, api):
+    await only(api)
+    await titled(api, "Busy", SLOWLY, "running")
+    await page.goto("/new")
+    await (await page.find("link", "Busy", LIST)).click(button="right")
+
+    item = await page.find("menuitem", "Archive It works: stop it first e")
+
+    assert "true" == await item.attribute("aria-disabled")
+
+
+async def test_the_keyboard_goes_through_the_list_and_the_focus_is_never_lost(page, api):
+    await only(api)
+    for title in ("Four", "Three", "Two", "One"):
+        await titled(api, title)
+    await page.goto("/new")
+    await stands(page, "Today", "One", "Two", "Three", "Four")
+
+    await (await page.find("link", "One", LIST)).focus()
+    await page.press("ArrowDown")
+    assert ("link", "Two") == await page.focused()
+    await page.press("e")
+    await stands(page, "Today", "One", "Three", "Four")
+    assert ("link", "Three") == await page.focused()
+
+    await page.press("x")
+    await page.press("ArrowDown", "Shift")
+    await page.until_text("2 chosen", LIST)
+    assert [] == await page.faults_of_access()
+    await page.click("button", "Archive")
+    await stands(page, "Today", "One")
+
+    await page.press("J")
+    await page.until("document.querySelector('.top h1').textContent === 'One'")
+
+
+async def test_pinned_chats_are_put_in_order_by_mouse_and_keys(page, api):
+    await only(api)
+    for title in ("A", "B", "C"):
+        chat = await titled(api, title)
+        await api.good("PATCH", f"{CHATS}/{chat}", {"pin_order": 1})
+    await page.goto("/new")
+    await stands(page, "Pinned", "A", "B", "C")
+
+    boxes = [await (await page.find("link", title, LIST)).box() for title in ("A", "C")]
+    start, end = ((box["x"], box["y"]) for box in boxes)
+    await page.drag(start, (end[0], end[1] + 20))
+    await stands(page, "Pinned", "B", "C", "A")
+    await (await page.find("link", "A", LIST)).focus()
+    await page.press("ArrowUp", "Alt")
+    await stands(page, "Pinned", "B", "A", "C")
+
+    assert ("link", "A") == await page.focused()
+
+    async def is_stored():
+        return ["B", "A", "C"] == [chat["title"] for chat in await api.good("GET", CHATS)]
+
+    await page.until_true(is_stored, "the daemon has that order")
+    assert "/new" == await page.js("location.pathname")
+
+
+async def test_agents_stand_below_their_root_while_one_works_or_is_open(page, api):
+    await only(api)
+    agent = {"title": "The helper", "prompt": "help", "type": "general"}
+    root = await titled(api, "The root", calls("spawn_agent", **agent))
+    [child] = (await api.good("GET", f"{CHATS}/{root}"))["children"]
+    await api.until(child["id"], "waiting")
+    await page.goto("/new")
+    await stands(page, "Today", "The root")
+
+    await page.click("button", "1 agent of The root")
+    await stands(page, "Today", "The root", "The helper")
+    await page.click("button", "1 agent of The root")
+    await stands(page, "Today", "The root")
+    await page.goto(f"/c/{child['id']}")
+    await stands(page, "Today", "The root")
+    await page.press("u")
+    await page.until(f"location.pathname === '/c/{root}'")
+
+
+async def test_filters_stand_in_the_address_and_come_back_with_it(page, api):
+    await only(api)
+    labelled = await titled(api, "Labelled")
+    await api.good("PATCH", f"{CHATS}/{labelled}", {"labels": {"area": "web"}})
+    await titled(api, "Broken", "[[faults: 401]]", "error")
+    await page.goto("/new")
+    await stands(page, "Needs you", "Broken")
+
+    await page.click("button", "Ask me 1")
+    await page.until("location.search === '?needs=1'")
+    await page.until_no_text("Labelled", LIST)
+    await page.click("button", "Ask me 1")
+    await stands(page, "Today", "Labelled")
+    await page.click("button", "label…")
+    await page.click("menuitem", "area: web")
+    await page.until("location.search === '?label=area%3Aweb'")
+    await page.until_no_text("Broken", LIST)
+
+    await page.reload()
+    await stands(page, "Today", "Labelled")
+    await page.click("button", "area: web: remove this filter")
+    await stands(page, "Needs you", "Broken")
+    await page.js("history.back()")
+    await page.until_no_text("Broken", LIST)
+
+
+async def test_the_search_finds_words_and_titles_and_opens_a_hit_by_keys(page, api):
+    await only(api)
+    found = await titled(api, "A plain name", "[[text: the understudy knows every line]] hello")
+    await titled(api, "About understudies", "hello")
+    await page.goto("/search")
+
+    await (await page.find("combobox", "Search all chats")).type("understud")
+    await page.until("document.querySelector('.found-words').textContent === '1 chat'")
+    await page.until_text("About understudies", ".hits")
+    await page.type("y")
+    await page.until_text("A plain name", ".hits")
+    await page.until("location.search === '?q=understudy'")
+    assert [] == await page.faults_of_access()
+    await page.press("Enter")
+
+    await page.until(f"location.pathname === '/c/{found}'")
+
+
+async def test_a_shared_chat_can_be_read_and_not_changed(page, api, house, browser):
+    await only(api)
+    chat = await titled(api, "For two", "[[text: read me]] hello")
+    _, cookies = await house.person("ines")
+    await page.goto(f"/c/{chat}")
+
+    await page.click("button", "Share")
+    await (await page.find("searchbox", "Add a person")).type("ines")
+    await page.click("button", "ines", within=".sharing ul")
+    await page.find("button", "ines may no longer read it")
+    assert [] == await page.faults_of_access()
+
+    async with a_page(browser) as other:
+        other.url = house.url
+        await other.cookies(cookies, house.url)
+        await other.goto("/new")
+        await stands(other, "Today", "For two")
+        await other.until_text("Shared by mara", LIST)
+        await other.click("link", "For two", within=LIST)
+        await other.until_text("read me", "[role=log]")
+        await other.until_text("read only", ".top")
+        assert [] == await other.all("textbox", FIELD)
+        assert [] == await other.all("button", "Share")
+        assert [] == await other.faults_of_access()
+        assert [] == other.unexpected
+
+
+async def test_thousands_of_chats_are_gone_through_and_few_are_built(page, api, house):
+    await only(api)
+    await titled(api, "The model of all")
+    with psycopg.connect(house.database) as connection:
+        connection.execute("""
+            INSERT INTO chats SELECT (jsonb_populate_record(c, jsonb_build_object(
+                'id', gen_random_uuid(), 'title', 'Number ' || n,
+                'updated_at', now() - n * interval '20 minutes'))).*
+              FROM chats c, generate_series(1, 2000) n WHERE c.title = 'The model of all'
+        """)
+    await page.goto("/new")
+    await page.until_text("Number 1", LIST)
+
+    await (await page.find("link", "The model of all", LIST)).focus()
+    most = 0
+    with trio.fail_after(EVENTUALLY_SECONDS):
+        while "Number 2000" != (await page.focused())[1]:
+            await page.press("End")
+            most = max(most, await page.js("document.querySelectorAll('.list *').length"))
+
+    assert ("link", "Number 2000") == await page.focused()
+    assert 0 < most < 3000
+    await page.press("Home")
+    assert ("link", "The model of all") == await page.focused()
+
+
+async def test_on_a_phone_a_long_press_opens_the_menu_and_a_tap_the_chat(page, api):
+    await only(api)
+    await titled(api, "Pressed")
+    await page.size(*PHONE, phone=True)
+    await page.goto("/")
+    await stands(page, "Today", "Pressed")
+    assert [] == await page.faults_of_access()
+
+    box = await (await page.find("link", "Pressed", LIST)).box()
+    await page.touch(box["x"], box["y"], 0.8)
+    await page.find("menuitem", "Pin")
+    assert "/" == await page.js("location.pathname")
+    await page.press("Escape")
+    await (await page.find("link", "Pressed", LIST)).tap()
+    await page.until("location.pathname.startsWith('/c/')")
+    await page.click("button", "Back to the list")
+    await page.until("location.pathname === '/'")
