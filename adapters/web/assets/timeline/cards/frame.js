@@ -130,7 +130,8 @@ function badges(call, at) {
 /** @param {Call} call @param {string} problem */
 function errorBox(call, problem) {
   if (call.state === "interrupted") return html`<p class="quiet">${interruptedWords(call)}</p>`;
-  return problem && problem !== firstLine(problem) && html`<${BigText} text=${problem} form="error" />`;
+  const isLong = call.failed && problem && problem !== firstLine(problem, 120);
+  return isLong && html`<${BigText} text=${problem} form="error" />`;
 }
 
 /** @param {Call} call */
