@@ -45,6 +45,11 @@ PINS = {  # version and integrity, as npm writes them
         "sha512-f1hd7jJbeQa1VWcw+K2KrTXS50zTMaHpVC4XIKJpNcDeYR5ajMtj/iLlQDYNvLOKamUB3ARVVCf79lNwNV"
         "ztSQ==",
     ),
+    "commonmark-spec": (
+        "0.31.2",
+        "sha512-vXKxmclzJPymhOJYD26G0oBjVmIcKC8p5m2DvHIq1A1btr1m0r0dT/PzRA5/nwxUbCAPedMNPEoiQE+zvuO"
+        "cOw==",
+    ),
     "typescript": (
         "6.0.3",
         "sha512-y2TvuxSZPDyQakkFRPZHKFm+KKVqIisdg9/CZwm9ftvKXLP8NRWj38/ODjNbr43SsoXqNuAisEf1GdCxqW"

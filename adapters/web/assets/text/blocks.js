@@ -125,7 +125,7 @@ class Walk {
 
   /** @param {Token} token */
   fence(token) {
-    const info = token.info.trim();
+    const info = reader.utils.unescapeAll(token.info).trim();
     const [first, behind] = token.map ?? [0, 0];
     const last = (this.lines[behind - 1] ?? "").replace(/^[\s>]*/, "").trimEnd();
     const open = behind - 1 === first || !last.startsWith(token.markup) || /[^`~]/.test(last);
@@ -139,12 +139,23 @@ class Walk {
     const items = [];
     let tight = true;
     for (let next = this.tokens[this.at++]; next && next.type !== end; next = this.tokens[this.at++]) {
-      const first = this.tokens[this.at];
-      if (first?.type === "paragraph_open" && !first.hidden) tight = false;
+      if (this.isLoose(next.level)) tight = false;
       items.push({ line: (next.map ?? this.around)[0], ...taskOf(this.blocks("list_item_close")) });
     }
     const start = Number(token.attrGet("start") ?? 1);
     return { type: "list", ordered, mark: token.markup, start, tight, items };
+  }
+
+  /**
+   * Return whether the item that begins here has a paragraph with space around it.
+   * @param {number} level of the item
+   */
+  isLoose(level) {
+    for (let at = this.at; this.tokens[at] && this.tokens[at].level > level; at += 1) {
+      const { type, hidden, level: deep } = this.tokens[at];
+      if (type === "paragraph_open" && !hidden && deep === level + 1) return true;
+    }
+    return false;
   }
 
   table() {

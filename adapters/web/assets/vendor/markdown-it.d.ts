@@ -3,6 +3,7 @@
 export default class MarkdownIt {
   constructor(options?: { html?: boolean; linkify?: boolean; breaks?: boolean; typographer?: boolean });
   linkify: { set(options: { fuzzyLink?: boolean; fuzzyEmail?: boolean; fuzzyIP?: boolean }): void };
+  utils: { unescapeAll(text: string): string };
   validateLink: (address: string) => boolean;
   parse(text: string, env: object): any[];
 }
