@@ -22,6 +22,7 @@ CASES = Path(__file__).parent / "pure/markdown_cases.js"
 TEXTS = 600
 SECONDS_MAX = 60
 BETWEEN_TAGS = re.compile(r"(?<=>)\n+(?=<)")
+AFTER_BLOCK = re.compile(r"(</(?:h\d|pre|table|blockquote|ul|ol)>|<hr />)\n")
 SCHEME = re.compile(r"[a-zA-Z][a-zA-Z0-9+.-]*:")
 
 
@@ -59,7 +60,7 @@ def cases():
 def flat(html):
     """Return HTML without what stands between blocks only for the eye."""
     html = re.sub(r"\n+(?=</(li|blockquote|ul|ol|td|th)>)", "", BETWEEN_TAGS.sub("", html.strip()))
-    html = re.sub(r"(?<=</h\d>)\n", "", html.replace("<br />\n", "<br />"))
+    html = AFTER_BLOCK.sub(r"\1", html.replace("<br />\n", "<br />"))
     return re.sub(
         r"(?<=<li>)\n+|(?<=<blockquote>)\n+|\n+(?=<(ul|ol|pre|blockquote|table|hr|h\d)\b)", "", html
     )

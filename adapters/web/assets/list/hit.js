@@ -7,7 +7,7 @@ import { html, useEffect, useRef } from "../ui.js";
 import { modelName } from "./names.js";
 import { Age, Cue } from "./row.js";
 
-/** @typedef {import("../wire/types.js").Chat} Chat */
+/** @typedef {import("../wire/types.js").Chat & {excerpt?: {message_id?: number, text: string}}} Chat */
 
 /** @param {{chat: Chat, words: string, isAt: boolean, me: string}} props */
 export function Hit({ chat, words, isAt, me }) {

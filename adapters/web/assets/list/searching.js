@@ -6,7 +6,7 @@ import { useEffect, useRef, useState } from "../ui.js";
 import { reasonOf } from "./acts.js";
 
 /** @typedef {import("../state/filters.js").Filters} Filters */
-/** @typedef {import("../wire/types.js").Chat} Chat */
+/** @typedef {import("../wire/types.js").Chat & {excerpt?: {message_id?: number, text: string}}} Chat */
 /**
  * @typedef {{hits: Chat[], last: string, state: "loading"|"ready"|"failed", more: "no"|"yes", why: string}} Found
  */
