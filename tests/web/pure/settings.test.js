@@ -4,6 +4,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { effortOptions, modelOptions } from "../../../adapters/web/assets/settings/catalogue.js";
 import { changes, faultsOf, isSame, valueAt, withValue } from "../../../adapters/web/assets/settings/values.js";
+import { zipOf } from "../../../adapters/web/assets/settings/zip.js";
 import { counted, when } from "../../../adapters/web/assets/settings/words.js";
 
 test("a value is set at a path, and what was there stays", () => {
@@ -64,4 +65,21 @@ test("times are said as people say them", () => {
   assert.equal(when("9999-12-31T00:00:00Z", now), "no end");
   assert.equal(counted(1, "model"), "1 model");
   assert.equal(counted(1200, "token"), "1,200 tokens");
+});
+
+test("an archive has every file, where its index says", () => {
+  const bytes = zipOf([["a/SKILL.md", "hä"], ["b/SKILL.md", "two"]]);
+  const view = new DataView(bytes.buffer);
+  const end = bytes.length - 22;
+
+  assert.equal(view.getUint32(end, true), 0x06054b50);
+  assert.equal(view.getUint16(end + 10, true), 2);
+  let at = view.getUint32(end + 16, true);
+  const found = [0, 1].map(() => {
+    const size = view.getUint32(at + 20, true), name = view.getUint16(at + 28, true), head = view.getUint32(at + 42, true);
+    const [path, begin] = [bytes.slice(at + 46, at + 46 + name), head + 30 + name];
+    at += 46 + name;
+    return [path, bytes.slice(begin, begin + size)].map((each) => new TextDecoder().decode(each));
+  });
+  assert.deepEqual(found, [["a/SKILL.md", "hä"], ["b/SKILL.md", "two"]]);
 });

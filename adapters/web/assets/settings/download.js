@@ -1,6 +1,6 @@
 /** Give a person a file that was made here. */
 
-/** @param {string} name @param {string} text @param {string} [type] */
+/** @param {string} name @param {string | Uint8Array<ArrayBuffer>} text @param {string} [type] */
 export function download(name, text, type = "text/markdown") {
   const link = document.createElement("a");
   link.href = URL.createObjectURL(new Blob([text], { type }));

@@ -63,8 +63,12 @@ function Nothing() {
 function Opened({ page, rest }) {
   const [module, setModule] = useState(/** @type {any} */ (null));
   const [error, setError] = useState(/** @type {any} */ (null));
-  const load = () => page.load().then((found) => { setError(null); setModule(found); }, setError);
+  const load = () => page.load().then((found) => { setError(null); setModule(found); }, (detail) => {
+    setError({ message: "a part of this page did not come" });
+    dispatchEvent(new CustomEvent("module-missing", { detail }));
+  });
   useEffect(() => { void load(); }, [page]);
-  if (error) return html`<${Failed} error=${error} again=${load} />`;
+  // A browser does not ask again for a module that did not come: only a page that is read anew does.
+  if (error) return html`<${Failed} error=${error} again=${async () => location.reload()} />`;
   return module && html`<${module.View} rest=${rest} />`;
 }

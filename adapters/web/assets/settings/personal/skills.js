@@ -9,6 +9,7 @@ import {Form, useForm} from "../form.js";
 import {Loaded, useLoaded} from "../loading.js";
 import {Act, Notice, Page, Row, Rows} from "../page.js";
 import {download} from "../download.js";
+import {zipOf} from "../zip.js";
 import {counted, when} from "../words.js";
 
 const SKILLS = "/api/experimental/users/me/skills";
@@ -33,6 +34,7 @@ function All() {
   };
   const act = html`<span class="set-acts">
     <label class="btn">Import…<input class="sr" type="file" accept=".md,text/markdown,text/plain" multiple onChange=${bring} /></label>
+    ${(loaded.value.value?.length ?? 0) > 1 && html`<${Act} run=${() => exportAll(loaded.value.value)}>Export all<//>`}
     <a class="btn main" href="${HERE}/new">${icon("plus")} New skill</a>
   </span>`;
   return html`<${Page} title="Skills" lead="How to do something, written once. Your chats see names and descriptions, and read the rest when they need it; you name one yourself with / in a message." act=${act}>
@@ -57,6 +59,12 @@ async function importAll(files) {
     }
   }
   return told;
+}
+
+/** Give all skills as one archive, a folder each, as workspaces have them. @param {any[]} skills */
+async function exportAll(skills) {
+  const whole = await Promise.all(skills.map(({ name }) => api.get(`${SKILLS}/${encodeURIComponent(name)}`)));
+  download("skills.zip", zipOf(whole.map(({ name, content }) => [`${name}/SKILL.md`, content])), "application/zip");
 }
 
 const ALSO = ["name", "description"];
