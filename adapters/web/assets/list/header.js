@@ -49,7 +49,7 @@ function Title({ chat }) {
     <h1 title=${chat.title}>${chat.title}</h1>
     <button class="ic sm chat-menu" aria-label="Menu of the chat" aria-haspopup="menu"
       onClick=${(/** @type {any} */ event) => openChatMenu(chat.id, event.currentTarget)}>${icon("dots")}</button>
-    <span class="st only-l"><${Cue} light=${light} />${words}</span>
+    <span class="st only-l"><${Cue} light=${light} /><span>${words}</span></span>
     <span class="sp only-l"></span>
     ${isMine(chat) || !me.value ? null : html`<span class="pill only-read"
       title=${`${ownerName(chat)} owns this chat; you can read it`}>${icon("eye")}${ownerName(chat)}’s, read only</span>`}

@@ -17,17 +17,12 @@ export function Hit({ chat, words, isAt, me }) {
   }, [isAt]);
   const light = familyLight(chat);
   return html`<a ref=${row} class=${`row found ${isAt ? "at" : ""}`} id=${`hit-${chat.id}`} role="option"
-    aria-selected=${isAt} href=${address(chat)} tabindex="-1">
+    aria-selected=${isAt} href=${`/c/${chat.id}`} tabindex="-1">
     <${Cue} light=${light} /><b><${Marked} text=${chat.title} words=${words} /></b><span
       class="sr">, ${LIGHT_NAMES[light]}</span><${Age} at=${chat.updated_at} />
-    <small>${chat.archived ? html`${icon("archive")} ` : null}${chat.excerpt ? html`<${Marked}
-      text=${chat.excerpt.text} words=${words} />` : rowLine(chat, { me, model: modelName }).text}</small>
+    <small>${chat.archived ? html`${icon("archive")} ` : null}${rowLine(chat, { me, model: modelName }).text}</small>
   </a>`;
 }
-
-/** The place that was found, if the daemon says which. @param {Chat} chat */
-const address = (chat) =>
-  chat.excerpt?.message_id ? `/c/${chat.id}?m=${chat.excerpt.message_id}` : `/c/${chat.id}`;
 
 /** A text in which the words that were looked for stand out. @param {{text: string, words: string}} props */
 function Marked({ text, words }) {

@@ -12,32 +12,47 @@ import { useModels } from "./names.js";
 export function NewChat() {
   const { state, models } = useModels();
   const usable = models.filter((model) => !model.why);
+  const none = state === "ready" && !usable.length;
   const rehearsed = usable.length > 0 && usable.every((model) => model.source === "rehearsal");
   return html`<header class="top">
       <button class="ic only-s" aria-label="Back to the list"
         onClick=${() => run("region.back")}>${icon("back")}</button>
       <h1>New chat</h1><span class="sp"></span>
     </header>
-    <div class="welcome">
-      ${state === "ready" && !usable.length ? html`<${NoModel} />` : html`<h2>What should be done?</h2>`}
+    <div class=${none ? "welcome alone" : "welcome"}>
+      ${none ? html`<${NoModel} />` : html`<h2>What should be done?</h2>`}
       ${rehearsed ? html`<${Rehearsed} />` : null}
     </div>
-    ${state === "ready" && !usable.length ? null : html`<${Composer} conversation=${null}
+    ${none ? null : html`<${Composer} conversation=${null}
       query=${route.value.query} />`}`;
+}
+
+/** Say whether a provider is set up already, so that only a model is missing. */
+function useProviders() {
+  const [there, set] = useState(false);
+  useEffect(() => {
+    const isReal = (/** @type {any} */ provider) => provider.enabled && provider.source !== "rehearsal";
+    api.get("/api/v2/ai/providers").then((/** @type {any[]} */ found) => set(found.some(isReal)), () => {});
+  }, []);
+  return there;
 }
 
 /** The page of a deployment that nobody has set up yet. */
 function NoModel() {
-  if (!isAdmin.value)
-    return html`<h2>There is no model yet</h2>
-      <p>An administrator has to set up a model provider first. <${WhomToAsk} /></p>`;
   return html`<h2>There is no model yet</h2>
-    <p>Chats are answered by a model of a provider: give it a key, then name a model.</p>
+    ${isAdmin.value ? html`<${NextSteps} />` : html`<p>An administrator has to set up a model provider first. <${WhomToAsk} /></p>`}`;
+}
+
+/** What an administrator does next. */
+function NextSteps() {
+  const hasProvider = useProviders();
+  return html`<p>${hasProvider ? "A provider is set up. Name a model of it, and chats can begin." : "Chats are answered by a model of a provider."}</p>
     <ol class="steps">
-      <li><a class="btn main" href="/admin/providers">${icon("key")}Set up a provider</a><span
-        class="dim">Anthropic, OpenAI, Google and others, or one of your own</span></li>
-      <li><a class="btn" href="/admin/models">${icon("plus")}Name a model</a><span
-        class="dim">and which one is the default</span></li>
+      <li><a class=${hasProvider ? "btn" : "btn main"}
+        href="/admin/providers">${icon("key")}${hasProvider ? "Providers" : "Set up a provider"}</a>
+        <span class="dim">Anthropic, OpenAI, Google and others, or one of your own</span></li>
+      <li><a class=${hasProvider ? "btn main" : "btn"} href="/admin/models">${icon("plus")}Name a model</a>
+        <span class="dim">and which one is the default</span></li>
     </ol>`;
 }
 

@@ -56,7 +56,7 @@ function one(row, tab) {
   const kid = row.kind === "kid";
   return html`<${ChatRow} key=${row.key} chat=${row.chat} kid=${kid} last=${kid && row.last}
     unfolded=${kid ? null : row.unfolded}
-    open=${route.value.chat === row.key} isChosen=${chosen.value.has(row.key)}
+    open=${route.value.chats.includes(row.key)} isChosen=${chosen.value.has(row.key)}
       isChoosing=${chosen.value.size > 0} tab=${row.key === tab} onFold=${unfold} onMenu=${openChatMenu} />`;
 }
 

@@ -81,7 +81,7 @@ const read = ({ q, labels }, page, signal) =>
  */
 function joined(before, page) {
   const there = new Map(before.map((chat) => [chat.id, chat]));
-  for (const chat of page) there.set(chat.id, { ...chat, ...there.get(chat.id), excerpt: chat.excerpt });
+  for (const chat of page) there.set(chat.id, { ...chat, ...there.get(chat.id) });
   return {
     hits: [...there.values()],
     last: page.at(-1)?.id ?? "",

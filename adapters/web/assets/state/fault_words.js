@@ -13,7 +13,7 @@ const SENTENCES = {
   auth: "The key was refused",
   missing_key: "There is no key for the provider",
   provider_disabled: "The provider is switched off",
-  config: "The model is not set up rightly",
+  config: "This model cannot be asked",
   usage_limit: "The budget is used up",
   content_filter: "The provider withheld the answer",
   hook_denied: "A rule refused it",
