@@ -76,9 +76,10 @@ soak: install  ## the model tests for as long as you like: millions of steps
 stress: install  ## tests many times over: make stress WHAT=tests/e2e TIMES=20 LOOPS=2
 	$(BIN)/python -m tests.stress $(WHAT) --times $(TIMES) --loops $(LOOPS) --workers $(WORKERS)
 
-pictures: install  ## draw the sequences of docs/architecture.md, record the terminal for README
+pictures: install  ## draw the sequences, record the terminal, take pictures of the web pages
 	$(BIN)/python docs/pictures/sequences.py
 	$(BIN)/python docs/pictures/terminal.py docs/pictures/terminal.svg
+	$(BIN)/python docs/pictures/web.py docs/pictures/web.png build/pictures
 
 diagram: install  ## redraw docs/states.md from the table of the law
 	$(BIN)/python -m actors.law.diagram docs/states.md
