@@ -23,7 +23,7 @@ def test_the_rules_of_the_page():
         (pytest.fail if os.environ.get("CI") else pytest.skip)(f"the page's rules: {why}")
     files = [str(path) for path in sorted(HERE.glob("*.test.js"))]
     done = subprocess.run(
-        [program, "--test", "--test-reporter=spec", *files],
+        [program, "--test", "--test-force-exit", "--test-reporter=spec", *files],
         cwd=HERE,
         capture_output=True,
         text=True,

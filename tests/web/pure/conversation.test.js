@@ -1,0 +1,140 @@
+// An open chat: what it asks the daemon for, and what it shows of what a person has just done.
+
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { answers, requests, settle, sockets } from "./browser.js";
+
+const { openConversation } = await import("../../../adapters/web/assets/conversation.js");
+
+const message = (id, role, words) => ({ id, role, content: [{ type: "text", text: words }] });
+const status = (name) => ({ type: "status", status: { status: name } });
+const PAGE = { messages: [message(2, "assistant", "ho"), message(1, "user", "hi")], has_more: false, history_version: 4 };
+
+/** A daemon that answers what an open chat asks for; `more` answers other requests. */
+async function aConversation(t, more = () => undefined) {
+  requests.length = sockets.length = 0;
+  answers.by = (request) => {
+    const said = more(request);
+    if (said) return said;
+    return request.url.includes("/messages?") ? [200, PAGE] : [200, { id: "c", status: "waiting" }];
+  };
+  const conversation = openConversation("c");
+  t.after(() => conversation.close());
+  await settle();
+  const socket = sockets.find((one) => one.url.pathname.endsWith("/c/stream"));
+  socket.open();
+  return { conversation, socket };
+}
+
+test("it opens with its newest messages, and its stream goes on behind them", async (t) => {
+  const { conversation, socket } = await aConversation(t);
+
+  assert.deepEqual(conversation.state.value.messages.map((one) => one.id), [1, 2]);
+  assert.equal(conversation.opening.value, "ready");
+  assert.equal(conversation.line.value.state, "live");
+  assert.deepEqual(Object.fromEntries(socket.url.searchParams), { after_id: "2", after_part: "4.0.0" });
+});
+
+test("a chat that is not there says so", async (t) => {
+  requests.length = sockets.length = 0;
+  answers.by = () => [404, { message: "Not found." }];
+  const conversation = openConversation("c");
+  t.after(() => conversation.close());
+  await settle();
+
+  assert.equal(conversation.opening.value.status, 404);
+});
+
+test("what comes in one frame of the screen is shown at once", async (t) => {
+  const { conversation, socket } = await aConversation(t);
+  let shown = 0;
+  const end = conversation.state.subscribe(() => (shown += 1));
+  for (let id = 3; id < 60; id += 1) socket.tell({ type: "message", message: message(id, "user", "x") });
+  await settle();
+  end();
+
+  assert.equal(conversation.state.value.messages.length, 59);
+  assert.equal(shown, 2); // as it was, and as it is
+});
+
+test("pieces that are missing have another connection made, behind the last good one", async (t) => {
+  const { socket } = await aConversation(t);
+  const piece = (seq) => ({ type: "message_part", message_part: { role: "assistant", part: { type: "text", text: "a" }, history_version: 5, generation_attempt: 1, seq } });
+  socket.tell(status("running"), piece(1), piece(3));
+  await settle();
+
+  assert.equal(sockets.at(-1).url.searchParams.get("after_part"), "5.1.1");
+  assert.equal(socket.isClosed, false);
+  sockets.at(-1).open();
+  assert.equal(socket.isClosed, true);
+});
+
+test("a message is shown at once, sent once, and shown once", async (t) => {
+  let reached = 0;
+  const more = ({ method }) => {
+    if (method !== "POST") return undefined;
+    reached += 1;
+    if (reached === 1) throw new TypeError("Failed to fetch");
+    return [200, { queued: false, message: message(3, "user", "more"), messages: [message(3, "user", "more")] }];
+  };
+  const { conversation, socket } = await aConversation(t, more);
+
+  const sent = conversation.send({ text: "more", busy: "queue" });
+  const [sending] = conversation.sending.value;
+  await settle();
+  assert.equal(conversation.sending.value[0].slow, true);
+  socket.tell({ type: "message", message: message(3, "user", "more") });
+  await settle();
+  const between = conversation.sending.value.length;
+  await sent;
+
+  const posts = requests.filter((one) => one.method === "POST");
+  assert.deepEqual([between, conversation.sending.value.length], [0, 0]);
+  assert.equal(new Set(posts.map((one) => one.headers["idempotency-key"])).size, 1);
+  assert.deepEqual(posts[0].body, { content: [{ type: "text", text: "more" }], busy_behavior: "queue" });
+  assert.deepEqual(conversation.state.value.messages.map((one) => one.key), ["m1", "m2", sending.key]);
+});
+
+test("a message that is refused is said to be, and is shown no more", async (t) => {
+  const { conversation } = await aConversation(t, ({ method }) => (method === "POST" ? [429, { message: "The queue is full.", detail: "20" }] : undefined));
+
+  await assert.rejects(conversation.send({ text: "more" }), { status: 429, message: "The queue is full." });
+  assert.deepEqual([conversation.sending.value, conversation.state.value.own], [[], []]);
+});
+
+test("the queue is at once in the order that is asked for, and then as the daemon says", async (t) => {
+  const rows = [1, 2, 3].map((id) => ({ id, content: [{ type: "text", text: String(id) }] }));
+  let decide;
+  const decided = new Promise((resolve) => (decide = resolve));
+  const { conversation, socket } = await aConversation(t, ({ method }) => (method === "PUT" ? decided : undefined));
+  socket.tell(status("running"), { type: "queue_update", queued_messages: rows });
+  await settle();
+  const shown = () => conversation.queue.rows.value.map((row) => row.id);
+
+  const asked = conversation.queue.order([3, 1, 2]);
+  assert.deepEqual(shown(), [3, 1, 2]);
+  decide([409, { message: "The queue is another one." }]);
+
+  await assert.rejects(asked, { status: 409 });
+  assert.deepEqual(shown(), [1, 2, 3]);
+});
+
+test("an edit drops what stood behind the message, before the stream says so", async (t) => {
+  const { conversation } = await aConversation(t, ({ method }) => (method === "PATCH" ? [200, { message: message(5, "user", "hello") }] : undefined));
+
+  await conversation.edit(1, { text: "hello" });
+
+  assert.deepEqual(conversation.state.value.messages.map((one) => one.id), [5]);
+});
+
+test("a decision names the call as it was shown", async (t) => {
+  const { conversation } = await aConversation(t);
+  const approval = { chat_id: "agent", tool_call_id: "a/b", requested_at: "2026-01-01T00:00:00Z" };
+
+  await conversation.decide(approval, "deny", "not now");
+
+  const { url, body } = requests.at(-1);
+  assert.ok(url.endsWith("/chats/c/approvals/a%2Fb"));
+  assert.deepEqual(body, { decision: "deny", words: "not now", chat_id: "agent", requested_at: "2026-01-01T00:00:00Z" });
+  assert.equal(conversation.deciding.value.size, 0);
+});
