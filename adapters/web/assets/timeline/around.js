@@ -13,33 +13,18 @@ import { address, api } from "../wire/api.js";
 
 /** @param {Conversation} conversation */
 export function aroundOf(conversation) {
-  const { id } = conversation;
-  const unfolded = signal(/** @type {ReadonlySet<string>} */ (new Set()));
-  const opened = remembering();
-  /** @type {Map<string, any>} */
-  const drafts = new Map();
   const chat = computed(() => conversation.state.value.chat);
   const children = computed(() => chat.value?.children ?? []);
   const firstAsk = computed(() => conversation.state.value.asks[0]);
   const decisions = decisionsOf(conversation);
   readModels();
   return {
-    chat: id,
-    unfolded,
+    chat: conversation.id,
+    ...memoryOf(),
     do: doer(conversation),
-    opened: (/** @type {string} */ key) => opened(key).value,
-    setOpened: (/** @type {string} */ key, /** @type {boolean} */ isOpen) => void (opened(key).value = isOpen),
-    draft: (/** @type {string} */ key) => drafts.get(key) ?? drafts.set(key, {}).get(key),
-    isUnfolded: (/** @type {string} */ key) => unfolded.value.has(key),
-    unfold: (/** @type {string} */ key, /** @type {boolean} */ isOpen) => {
-      const next = new Set(unfolded.peek());
-      if (isOpen) next.add(key);
-      else next.delete(key);
-      unfolded.value = next;
-    },
     agent: (/** @type {string} */ child) =>
       children.value.find((/** @type {any} */ each) => each.id === child) ?? found(child),
-    text: (/** @type {string} */ file) => textOf(file),
+    text: textOf,
     href: (/** @type {string} */ file) => address(`chats/files/${encodeURIComponent(file)}`),
     server: serverOf,
     decided: (/** @type {string} */ call) => decisions.map.value.get(call),
@@ -53,6 +38,27 @@ export function aroundOf(conversation) {
       return Boolean(chat.value?.archived || (owner && me.value && owner !== me.value.id));
     },
     close: decisions.close,
+  };
+}
+
+/** What the user has opened, unfolded and begun: it outlives the views, which come and go. */
+function memoryOf() {
+  const unfolded = signal(/** @type {ReadonlySet<string>} */ (new Set()));
+  const opened = remembering();
+  /** @type {Map<string, any>} */
+  const drafts = new Map();
+  return {
+    unfolded,
+    opened: (/** @type {string} */ key) => opened(key).value,
+    setOpened: (/** @type {string} */ key, /** @type {boolean} */ isOpen) => void (opened(key).value = isOpen),
+    draft: (/** @type {string} */ key) => drafts.get(key) ?? drafts.set(key, {}).get(key),
+    isUnfolded: (/** @type {string} */ key) => unfolded.value.has(key),
+    unfold: (/** @type {string} */ key, /** @type {boolean} */ isOpen) => {
+      const next = new Set(unfolded.peek());
+      if (isOpen) next.add(key);
+      else next.delete(key);
+      unfolded.value = next;
+    },
   };
 }
 

@@ -63,31 +63,38 @@ export function callOf(key, part, result, about) {
   const ask = hasResult ? null : (about.asks.get(id) ?? null);
   const error = hasResult ? errorOf(result) : "";
   const state = stateOf(part, { hasResult, error, ask, waits: about.waits.has(id) }, about);
-  const args = argsOf(part, about.isLive);
   return {
     key,
     id,
-    name: part.tool_name ?? "",
-    args,
-    argsText: part.argsText ?? "",
+    ...askedOf(part, about.isLive),
     result: hasResult ? result.result : undefined,
     resultText: result?.resultText ?? "",
     error,
     state,
     running: state === "running" || state === "writing",
     failed: state === "failed" || state === "refused",
-    began: timeOf(part.created_at),
     ended: hasResult ? timeOf(result?.created_at) : null,
-    intent: typeof args.model_intent === "string" ? args.model_intent.slice(0, 200) : "",
-    server: part.mcp_server_config_id ?? null,
     media: result?.is_media === true,
-    rewritten: part.hook_rewritten === true,
-    byProvider: part.provider_executed === true,
     ask,
     chat: about.chat,
     after: about.after,
     latest: about.latest,
     ...placeOf(result),
+  };
+}
+
+/** What the model asked for. @param {Part} part @param {boolean} isLive */
+function askedOf(part, isLive) {
+  const args = argsOf(part, isLive);
+  return {
+    name: part.tool_name ?? "",
+    args,
+    argsText: part.argsText ?? "",
+    intent: typeof args.model_intent === "string" ? args.model_intent.slice(0, 200) : "",
+    began: timeOf(part.created_at),
+    server: part.mcp_server_config_id ?? null,
+    rewritten: part.hook_rewritten === true,
+    byProvider: part.provider_executed === true,
   };
 }
 

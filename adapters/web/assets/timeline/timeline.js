@@ -20,16 +20,9 @@ const AHEAD = 2; // screens before the first message at which older ones are rea
 /** @param {{conversation: Conversation}} props */
 export function Timeline({ conversation }) {
   const box = useRef(/** @type {HTMLElement | null} */ (null));
-  const range = useSignal({ from: 0, to: 0 });
-  const move = useSignal({ isAtEnd: true, seen: "" });
   const around = useMemo(() => aroundOf(conversation), [conversation]);
   const items = useComputed(() => itemsOf(/** @type {any} */ (conversation.state.value), around.unfolded.value));
-  const place = useMemo(() => new Place({ onRange: (found) => (range.value = found), onMove: (isAtEnd) => moved(isAtEnd) }), [conversation]);
-  const moved = (/** @type {boolean} */ isAtEnd) => {
-    const seen = isAtEnd ? "" : move.peek().seen || items.peek().at(-1)?.key || "";
-    if (isAtEnd !== move.peek().isAtEnd) move.value = { isAtEnd, seen };
-    readAhead(conversation, place, items.peek(), box.current);
-  };
+  const { place, move, range } = useMovement(conversation, items, box);
   usePlace({ box, place, conversation, around, items });
   void range.value;
   const { from, to } = place.take(items.value);
@@ -37,18 +30,38 @@ export function Timeline({ conversation }) {
     place.settle();
     readAhead(conversation, place, items.peek(), box.current);
   });
-  const shown = items.value.slice(from, to);
   return html`<div class="tl-box">
     <div class="tl" role="log" aria-live="off" aria-label="Conversation" tabindex="0" ref=${box}>
       <${Head} conversation=${conversation} />
       <${Gap} height=${place.top(from)} />
-      ${shown.map((item) => html`<${Row} key=${item.key} item=${item} at=${around} />`)}
+      ${items.value.slice(from, to).map((item) => html`<${Row} key=${item.key} item=${item} at=${around} />`)}
       <${Gap} height=${place.top(items.value.length) - place.top(to)} />
       <${Tail} conversation=${conversation} at=${around} />
     </div>
     <${JumpButton} move=${move} items=${items} place=${place} />
     <${Announcer} conversation=${conversation} />
   </div>`;
+}
+
+/**
+ * Which rows are built, whether the end is in view, and what was the last row when it was.
+ * @param {Conversation} conversation
+ * @param {any} items
+ * @param {{current: HTMLElement | null}} box
+ */
+function useMovement(conversation, items, box) {
+  const range = useSignal({ from: 0, to: 0 });
+  const move = useSignal({ isAtEnd: true, seen: "" });
+  const place = useMemo(() => {
+    const moved = (/** @type {boolean} */ isAtEnd) => {
+      const seen = isAtEnd ? "" : move.peek().seen || items.peek().at(-1)?.key || "";
+      if (isAtEnd !== move.peek().isAtEnd) move.value = { isAtEnd, seen };
+      readAhead(conversation, made, items.peek(), box.current);
+    };
+    const made = new Place({ onRange: (found) => (range.value = found), onMove: moved });
+    return made;
+  }, [conversation]);
+  return { place, move, range };
 }
 
 /**

@@ -94,37 +94,31 @@ function blobOf(data, type) {
 /** A call that the client has to answer itself. @param {{call: Call, at: At}} props */
 function Waits({ call, at }) {
   const draft = at.draft(call.key);
-  const send = async (/** @type {any} */ event) => {
-    event.preventDefault();
-    const field = event.currentTarget.elements.answer;
-    try {
-      const output = JSON.parse(field.value);
-      field.setCustomValidity("");
-      await at.do("call.answer", { call: call.id, output });
-    } catch (error) {
-      field.setCustomValidity(error instanceof SyntaxError ? "This is no JSON" : String(error));
-      field.reportValidity();
-    }
+  const onInput = (/** @type {any} */ event) => {
+    event.currentTarget.setCustomValidity("");
+    draft.answer = event.currentTarget.value;
   };
   return html`<p class="in quiet">A program that follows this chat is to answer this call.</p>
     ${!at.readonly &&
     html`<details class="long">
       <summary>Answer it yourself, as JSON</summary>
-      <form class="in" onSubmit=${send}>
-        <textarea
-          name="answer"
-          rows="3"
-          aria-label="The answer, as JSON"
-          class="mono"
-          onInput=${(/** @type {any} */ event) => {
-            event.currentTarget.setCustomValidity("");
-            draft.answer = event.currentTarget.value;
-          }}
-          defaultValue=${draft.answer ?? ""}
-        ></textarea>
+      <form class="in" onSubmit=${(/** @type {any} */ event) => sendAnswer(event, call, at)}>
+        <textarea name="answer" rows="3" aria-label="The answer, as JSON" class="mono" onInput=${onInput} defaultValue=${draft.answer ?? ""}></textarea>
         <button class="btn main">Answer</button>
       </form>
     </details>`}`;
+}
+
+/** @param {any} event @param {Call} call @param {At} at */
+async function sendAnswer(event, call, at) {
+  event.preventDefault();
+  const field = event.currentTarget.elements.answer;
+  try {
+    await at.do("call.answer", { call: call.id, output: JSON.parse(field.value) });
+  } catch (error) {
+    field.setCustomValidity(error instanceof SyntaxError ? "This is no JSON" : String(error));
+    field.reportValidity();
+  }
 }
 
 /** @type {Card} */

@@ -77,6 +77,32 @@ function Answered({ call, questions }) {
 
 /** @param {{call: Call, at: At, questions: readonly Question[]}} props */
 function Form({ call, at, questions }) {
+  const { draft, place, go, answerOf, next, choose, fault, busy } = useAnswers(call, at, questions);
+  const { question, header, options } = questions[place];
+  const isLast = place === questions.length - 1;
+  const name = `${call.key}.${place}`;
+  const isOpen = call.state === "done";
+  useDigits(isOpen && call.latest, options.length + 1, name);
+  return html`<form class="card question" data-call=${call.key} data-question=${isOpen ? "open" : "comes"} aria-label="Question" tabindex="-1" onSubmit=${(/** @type {Event} */ event) => (event.preventDefault(), next())}>
+    <header>${icon("q")}<b>${question || header}</b><span class="r">${questions.length > 1 && `${place + 1} of ${questions.length}`}</span></header>
+    <div class="in">
+      <${Options} key=${place} name=${name} options=${options} draft=${draft} place=${place} choose=${choose} legend=${question} />
+      ${fault && html`<p class="bad" role="alert">${fault}</p>`}
+    </div>
+    <footer>
+      <button class="btn main" disabled=${busy || call.running || !answerOf(place)}>${isLast ? "Answer" : "Next"}</button>
+      ${place > 0 && html`<${Button} label="Back" onClick=${() => go(place - 1)} />`}
+    </footer>
+  </form>`;
+}
+
+/**
+ * The answers as far as they are given, kept while the card is out of sight.
+ * @param {Call} call
+ * @param {At} at
+ * @param {readonly Question[]} questions
+ */
+function useAnswers(call, at, questions) {
   const draft = at.draft(`question.${call.key}`);
   draft.chosen ??= [];
   draft.words ??= [];
@@ -84,12 +110,9 @@ function Form({ call, at, questions }) {
   const [, redraw] = useState(0);
   const [fault, setFault] = useState("");
   const [busy, setBusy] = useState(false);
-  const { question, header, options } = questions[place];
   const go = (/** @type {number} */ to) => setPlace((draft.place = to));
   const answerOf = (/** @type {number} */ i) =>
     draft.chosen[i] === OTHER ? (draft.words[i] ?? "").trim() : (questions[i].options[draft.chosen[i]]?.label ?? "");
-  useDigits(call.state === "done" && call.latest, options.length + 1, `${call.key}.${place}`);
-  const isLast = place === questions.length - 1;
   const send = async () => {
     setBusy(true);
     try {
@@ -99,22 +122,12 @@ function Form({ call, at, questions }) {
       setBusy(false);
     }
   };
-  const next = () => answerOf(place) && (isLast ? send() : go(place + 1));
+  const next = () => answerOf(place) && (place === questions.length - 1 ? send() : go(place + 1));
   const choose = (/** @type {number} */ i) => {
     draft.chosen[place] = i;
     redraw((n) => n + 1);
   };
-  return html`<form class="card question" data-call=${call.key} data-question=${call.state === "done" ? "open" : "comes"} aria-label="Question" tabindex="-1" onSubmit=${(/** @type {Event} */ event) => (event.preventDefault(), next())}>
-    <header>${icon("q")}<b>${question || header}</b><span class="r">${questions.length > 1 && `${place + 1} of ${questions.length}`}</span></header>
-    <div class="in">
-      <${Options} key=${place} name=${`${call.key}.${place}`} options=${options} draft=${draft} place=${place} choose=${choose} legend=${question} />
-      ${fault && html`<p class="bad" role="alert">${fault}</p>`}
-    </div>
-    <footer>
-      <button class="btn main" disabled=${busy || call.running || !answerOf(place)}>${isLast ? "Answer" : "Next"}</button>
-      ${place > 0 && html`<${Button} label="Back" onClick=${() => go(place - 1)} />`}
-    </footer>
-  </form>`;
+  return { draft, place, go, answerOf, next, choose, fault, busy };
 }
 
 /**
