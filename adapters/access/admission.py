@@ -3,7 +3,7 @@
 A caller who may not see a chat is told exactly what they are told of one that does not exist.
 """
 
-from collections.abc import Set
+from collections.abc import Collection, Mapping, Set
 from uuid import UUID
 
 from actors.law.ids import ChatId, ModelConfigId, UserId
@@ -70,6 +70,21 @@ class Admission:
         async with self._pool.connection() as connection:
             found = await connection.execute(SQL["without_access"], asked)
         return frozenset((chat, user) for chat, user in found)
+
+    async def readers_among(
+        self, chats: Collection[ChatId], watchers: Collection[UserId]
+    ) -> Mapping[ChatId, Collection[UserId]]:
+        """Return those of these users with whom each of these chats is shared. Fulfils
+        `actors.streams.feeds.shared_news.FindReaders`."""
+        if not self._sharing:
+            return {}
+        asked = {"chats": list(chats), "watchers": list(watchers)}
+        async with self._pool.connection() as connection:
+            found = await connection.execute(SQL["readers_among"], asked)
+        readers: dict[ChatId, list[UserId]] = {}
+        for chat, user in found:
+            readers.setdefault(chat, []).append(user)
+        return readers
 
     async def visible(self, caller: Caller, chat: ChatId) -> VisibleChat:
         """Return the chat as this caller may see it. Refused as not found if they may not."""

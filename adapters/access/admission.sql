@@ -34,3 +34,11 @@ SELECT w.chat, w.watcher
                                AND EXISTS (SELECT FROM chat_readers r
                                             WHERE r.chat_id = coalesce(c.root_id, c.id)
                                               AND (r.subject_id = w.watcher OR r.is_group)))));
+
+-- name: readers_among
+-- With which of these watchers each of these chats is shared.
+SELECT DISTINCT c.id, w.id
+  FROM chats c
+  JOIN chat_readers r ON r.chat_id = coalesce(c.root_id, c.id)
+  JOIN unnest(%(watchers)s::uuid[]) AS w (id) ON r.subject_id = w.id OR r.is_group
+ WHERE c.id = ANY(%(chats)s::uuid[]) AND c.owner_id <> w.id;

@@ -24,6 +24,7 @@ from actors.streams.feeds.diff import Position
 from actors.streams.feeds.log import EventLog, FeedCounts, FeedEnd
 from actors.streams.feeds.owner_feed import LISTED, ListEvents, OwnerFeed
 from actors.streams.feeds.ports import EncodeEvent, RemotePreviews, SnapshotReading
+from actors.streams.feeds.shared_news import FindReaders, SharedNews
 from actors.streams.feeds.subscription import ChatSubscription, OwnerSubscription
 from actors.streams.previews import Preview, Previews
 from runtime.children import Body, Child, Children, open_children
@@ -287,13 +288,22 @@ class OwnerFeedsStatistics:
 
 
 class OwnerFeeds:
-    """The feeds of users' lists of chats. Made by `open_owner_feeds`."""
+    """The feeds of users' lists of chats: of their own, and with `find_readers` also of those that
+    others share with them. Made by `open_owner_feeds`."""
 
-    def __init__(self, listing: ListEvents, children: Children) -> None:
+    def __init__(
+        self, listing: ListEvents, children: Children, find_readers: FindReaders | None = None
+    ) -> None:
         self._listing = listing
         self._counts = FeedCounts()
         self._registry = FeedRegistry[UserId, OwnerFeed](
             self._make, children, note_broken=_note_broken_list
+        )
+        self.shared = find_readers and SharedNews(
+            find_readers,
+            watching=lambda: self._registry.feeds.keys(),
+            tell=lambda user, news: self._registry.tell(user, lambda feed: feed.note_news(news)),
+            counts=self._counts,
         )
 
     @contextmanager
@@ -317,6 +327,8 @@ class OwnerFeeds:
     def note_news(self, news: News) -> None:
         if isinstance(news, LISTED):
             self._registry.tell(news.owner_id, lambda feed: feed.note_news(news))
+            if self.shared is not None:
+                self.shared.note(news)
 
     def _make(self, owner: UserId) -> OwnerFeed:
         return OwnerFeed(owner, self._listing, self._start, self._counts)
@@ -352,10 +364,15 @@ async def open_chat_feeds(
 
 
 @asynccontextmanager
-async def open_owner_feeds(listing: ListEvents, bus: Bus) -> AsyncIterator[OwnerFeeds]:
+async def open_owner_feeds(
+    listing: ListEvents, bus: Bus, find_readers: FindReaders | None = None
+) -> AsyncIterator[OwnerFeeds]:
     """Let users' lists of chats be watched, as long as the block runs."""
-    async with open_children("owners", capacity=READERS_MAX) as children:
-        feeds = OwnerFeeds(listing, children)
+    passers = 0 if find_readers is None else 1
+    async with open_children("owners", capacity=READERS_MAX + passers) as children:
+        feeds = OwnerFeeds(listing, children, find_readers)
+        if feeds.shared is not None:
+            children.start(Child(name="shared news", body=feeds.shared.run, restart=Restart()))
         with bus.follow(feeds.note_news, *LISTED):
             try:
                 yield feeds

@@ -17,7 +17,7 @@ from adapters.chats.streams.events import ChatStreamEvent, ChatWatchEvent
 from adapters.chats.streams.serving import POLICY, EventStream, serve_owner, serve_socket
 from adapters.chats.streams.viewers import AccessRevoked, ReadCursors, SharedViewers
 from adapters.http.endpoints import Call, Caller, Endpoint, HttpResponse, Parameter, Socket, Upgrade
-from adapters.http.refusals import HttpError, Validation
+from adapters.http.refusals import HttpError, Validation, query_refused
 from runtime.scope import CausedScope
 
 STREAM = "/api/experimental/chats/{chat}/stream"
@@ -123,8 +123,9 @@ class StreamRoutes:
 class WatchRoutes:
     """The route by which a user watches the list of their chats."""
 
-    def __init__(self, owners: OwnerFeeds) -> None:
+    def __init__(self, owners: OwnerFeeds, shared_lists: OwnerFeeds) -> None:
         self._owners = owners
+        self._shared_lists = shared_lists
 
     def endpoints(self) -> Sequence[Endpoint]:
         return (
@@ -134,6 +135,9 @@ class WatchRoutes:
                 handle=self.watch,
                 summary="What becomes of your chats from now on; one event each.",
                 tag="streams",
+                parameters=(
+                    Parameter(name="shared", type=bool, help="also what others share with you"),
+                ),
                 answers={101: ChatWatchEvent},
                 refusals=(426,),
                 is_socket=True,
@@ -141,10 +145,14 @@ class WatchRoutes:
         )
 
     async def watch(self, call: Call) -> Upgrade:
-        return Upgrade(partial(self._serve, call.user.id))
+        shared = call.one("shared") or "false"
+        if shared not in ("true", "false"):
+            raise query_refused("shared", f"{shared[:32]!r} is neither true nor false")
+        lists = self._shared_lists if shared == "true" else self._owners
+        return Upgrade(partial(self._serve, lists, call.user.id))
 
-    async def _serve(self, owner: UserId, socket: Socket) -> None:
-        await serve_owner(socket, self._owners, owner)
+    async def _serve(self, lists: OwnerFeeds, owner: UserId, socket: Socket) -> None:
+        await serve_owner(socket, lists, owner)
 
 
 # positions

@@ -29,17 +29,20 @@ class StreamParts:
     routes: Sequence[Routes]
     feeds: ChatFeeds
     owners: OwnerFeeds
+    shared_lists: OwnerFeeds  # likewise, with what others share with them
     viewers: SharedViewers
 
     def leave(self) -> None:
         """End all watchers, so that they go on at another process."""
         self.feeds.leave()
         self.owners.leave()
+        self.shared_lists.leave()
 
     def statistics(self) -> Mapping[str, Any]:
         return {
             "feeds": self.feeds.statistics(),
             "owners": self.owners.statistics(),
+            "shared_lists": self.shared_lists.statistics(),
             "guests": self.viewers.statistics(),
         }
 
@@ -58,13 +61,16 @@ async def open_streaming(
 ) -> AsyncIterator[StreamParts]:
     """Let chats be watched, as long as the block runs."""
     reading = WatcherReading(pool, lease_seconds=lease_seconds)
+    listing = ListReading(overviews, organization=organization)
     cursors, viewers = ReadCursors(overviews), SharedViewers(admission)
     async with (
         open_children("streams", capacity=2) as children,
         open_chat_feeds(reading, encode_event, previews, bus, elsewhere=elsewhere) as feeds,
-        open_owner_feeds(ListReading(overviews, organization=organization), bus) as owners,
+        open_owner_feeds(listing, bus) as owners,
+        open_owner_feeds(listing, bus, admission.readers_among) as shared_lists,
     ):
         children.start(Child(name="read cursors", body=cursors.run, restart=Restart()))
         children.start(Child(name="shared viewers", body=viewers.run, restart=Restart()))
         streams = StreamRoutes(feeds, admission, read_cursors=cursors, viewers=viewers)
-        yield StreamParts((streams, WatchRoutes(owners)), feeds, owners, viewers)
+        watching = WatchRoutes(owners, shared_lists)
+        yield StreamParts((streams, watching), feeds, owners, shared_lists, viewers)

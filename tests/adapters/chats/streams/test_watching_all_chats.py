@@ -56,12 +56,14 @@ class Listener:
 
 
 @asynccontextmanager
-async def a_listener(stage, *, by=ANN):
-    async with stage.socket(f"{ROOT}/watch", by=by) as socket, trio.open_nursery() as nursery:
+async def a_listener(stage, *, by=ANN, query=""):
+    path, streaming = f"{ROOT}/watch{query}", stage.streaming
+    lists = streaming.shared_lists if "shared=true" in query else streaming.owners
+    async with stage.socket(path, by=by) as socket, trio.open_nursery() as nursery:
         listener = Listener(socket)
         nursery.start_soon(listener.listen)
         with trio.fail_after(PATIENCE_SECONDS):  # no event says that he is there
-            while not stage.streaming.owners.statistics().watchers:
+            while not lists.statistics().watchers:
                 await trio.sleep(0.005)
         yield listener
         nursery.cancel_scope.cancel()
@@ -153,3 +155,54 @@ async def test_who_watches_is_told_to_go_elsewhere_when_the_process_ends(stage):
         await listener.until(lambda: listener.closed is not None)
 
     assert 1001 == listener.closed
+
+
+async def test_who_asks_is_told_of_chats_that_are_shared_with_them_too(stage):
+    shared, secret = await stage.create(HELLO), await stage.create(HELLO)
+    await share(stage, shared, BOB)
+    async with (
+        a_listener(stage, by=BOB) as without,
+        a_listener(stage, by=BOB, query="?shared=true") as listener,
+        a_listener(stage, by=ANN, query="?shared=true") as owner,
+    ):
+        own = await stage.create(HELLO, by=BOB)
+        for chat in (secret, shared):
+            await stage.send(chat, HELLO)
+        await listener.until(lambda: listener.was(own, "waiting"))
+        await listener.until(lambda: listener.was(shared, "waiting"))
+        for chat in (secret, shared):
+            await owner.until(lambda chat=chat: owner.was(chat, "waiting"))
+        await without.until(lambda: without.was(own, "waiting"))
+
+    assert {str(own)} == {event["chat"]["id"] for event in without.events}
+    assert {str(own), str(shared)} == {event["chat"]["id"] for event in listener.events}
+    assert {str(shared), str(secret)} == {event["chat"]["id"] for event in owner.events}
+    told = [event for event in listener.events if event["chat"]["id"] == str(shared)]
+    assert {str(ANN)} == {event["chat"]["owner_id"] for event in told}
+
+
+async def test_who_may_read_it_no_more_is_told_no_more(stage):
+    chat, other = await stage.create(HELLO), await stage.create(HELLO)
+    for each in (chat, other):
+        await share(stage, each, BOB)
+    async with a_listener(stage, by=BOB, query="?shared=true") as listener:
+        await stage.execute("DELETE FROM chat_readers WHERE chat_id = %(chat)s", {"chat": chat})
+        await stage.send(chat, HELLO)
+        await stage.send(other, HELLO)
+        await listener.until(lambda: listener.was(other, "waiting"))
+
+    assert [] == listener.kinds(chat)
+
+
+async def test_what_is_neither_shared_nor_not_is_refused(stage):
+    answer = await stage.get("watch?shared=perhaps")
+
+    assert (400, "shared") == (answer.status_code, answer.json()["validations"][0]["field"])
+
+
+async def share(stage, chat, user):
+    await stage.execute(
+        "INSERT INTO chat_readers (chat_id, subject_id, is_group)"
+        " VALUES (%(chat)s, %(user)s, false)",
+        {"chat": chat, "user": user},
+    )
