@@ -34,7 +34,9 @@ export async function send(place, how) {
   if (!conversation) return begin(place);
   if (desk.editing.peek()) return rewrite(place);
   const written = desk.take();
-  const choice = { model: desk.model.peek() ?? undefined, effort: (desk.model.peek() ? chosen(place).effort : desk.effort.peek()) || undefined, servers: desk.fresh.peek().servers ?? undefined };
+  const now = chosen(place);
+  const model = desk.model.peek() || now.gone ? now.model?.id : undefined;
+  const choice = { model, effort: (model ? now.effort : desk.effort.peek()) || undefined, servers: desk.fresh.peek().servers ?? undefined };
   try {
     await conversation.send({ text: written.text.trim(), files: written.files.map(fileOf), refs: written.refs, busy, ...choice });
     desk.fresh.value = { ...desk.fresh.peek(), servers: null };

@@ -19,11 +19,12 @@ const ModelPopover = later(() => import("./model_picker.js").then((module) => mo
 export function chosen({ desk, conversation, chat: { value: chat } }) {
   const last = lastChoice();
   const first = conversation ? "" : ownChoice.value.model || last.model;
-  const fallback = (first && modelOf(first)?.why === "" && modelOf(first)) || modelOf(chat?.last_model_config_id ?? null);
-  const model = desk.model.value ? modelOf(desk.model.value) : fallback;
-  const before = desk.model.value || !conversation ? last.efforts[model?.id ?? ""] : chat?.last_reasoning_effort;
-  const wanted = desk.effort.value ?? ((!conversation && model?.id === ownChoice.value.model && ownChoice.value.effort) || before) ?? "";
-  return { model, effort: model?.efforts.includes(wanted) ? wanted : "" };
+  const before = (first && modelOf(first)?.why === "" && modelOf(first)) || modelOf(chat?.last_model_config_id ?? null);
+  const wished = desk.model.value ? modelOf(desk.model.value) : before;
+  const model = wished ?? modelOf(null); // the default answers for one that is gone
+  const effort = desk.model.value || !conversation ? last.efforts[model?.id ?? ""] : chat?.last_reasoning_effort;
+  const wanted = desk.effort.value ?? ((!conversation && model?.id === ownChoice.value.model && ownChoice.value.effort) || effort) ?? "";
+  return { model, effort: model?.efforts.includes(wanted) ? wanted : "", gone: catalogue.value.state === "ready" && !wished };
 }
 
 /** @param {{place: Place}} props */
@@ -32,11 +33,10 @@ export function ModelButton({ place }) {
   const button = useRef(/** @type {HTMLElement | null} */ (null));
   useEffect(() => void readModels(), []);
   useEffect(() => command({ id: "chat.model", title: "Choose the model", group: "Chat", run: () => void (open.value = true) }), []);
-  const { model, effort } = chosen(place);
-  const gone = catalogue.value.state === "ready" && !model;
+  const { model, effort, gone } = chosen(place);
   const name = model?.name ?? (gone ? "No model" : "Model");
   return html`<button type="button" class=${`sel model${gone ? " bad" : ""}`} ref=${button} aria-haspopup="dialog" aria-expanded=${open.value}
-      title=${gone ? "The model of this chat is gone: choose another one" : `${name} ${effort}`} onClick=${() => (open.value = !open.value)}>
+      title=${gone ? "The model of this chat is gone: the default answers, unless you choose another one" : `${name} ${effort}`} onClick=${() => (open.value = !open.value)}>
       <span class="what">${shortName(name)}</span>${effort ? html` <span class="dim">${effort}</span>` : null}${icon("down")}</button>
     ${open.value ? html`<${ModelPopover} place=${place} anchor=${button.current} close=${() => (open.value = false)} />` : null}`;
 }

@@ -5,6 +5,7 @@ import { api } from "../wire/api.js";
 import { costOf, readCost } from "../composer/cost.js";
 import { modelOf, readModels } from "../composer/catalogue.js";
 import { shortName } from "../composer/model.js";
+import { isMine } from "../list/acts.js";
 import { Age, Cue } from "../list/row.js";
 import { usePart } from "../shared/part.js";
 import { icon } from "../shared/icons.js";
@@ -38,7 +39,7 @@ const Agent = memo(
       <${Cue} light=${lightOf(chat)} /><span class="sr">${LIGHT_NAMES[lightOf(chat)]}</span>
       <a href=${`/c/${chat.id}`} aria-current=${open ? "page" : undefined} title=${chat.title}>${chat.title}</a>
       <span class="r num">${cost?.own_request_count ? html`<span>${money(cost.own_cost_micros, cost.own_unpriced_request_count)}</span>` : null}<${Elapsed} chat=${chat} working=${working} />
-        ${working ? html`<${Interrupt} chat=${chat} />` : null}</span>
+        ${working && isMine(chat) ? html`<${Interrupt} chat=${chat} />` : null}</span>
       <small class=${line.kind === "err" ? "err" : line.kind === "ask" ? "ask" : ""}>${line.text}</small>
     </li>`;
   },

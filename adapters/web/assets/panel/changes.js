@@ -3,6 +3,8 @@
 import { html, useEffect, useMemo, useRef, useSignal } from "../ui.js";
 import { keyWords } from "../keys.js";
 import { icon } from "../shared/icons.js";
+import { isMine } from "../list/acts.js";
+import { usePart } from "../shared/part.js";
 import { toast } from "../shared/toast.js";
 import { counts, parse, whole } from "../text/diff.js";
 import { changesOf } from "./changes_of.js";
@@ -93,6 +95,7 @@ function titleOf(change, index, count) {
 function OneChange({ file, change, hunks, split, title, conversation }) {
   const writing = useSignal(/** @type {import("./diff_view.js").Chosen | null} */ (null));
   const remarks = remarksOf(conversation);
+  const mayWrite = useMayWrite(conversation);
   const rows = useMemo(() => hunks.flatMap((hunk) => hunk.rows), [hunks]);
   const mine = remarks.all.value.filter((remark) => remark.call === change.call && remark.path === file.path);
   const open = writing.value;
@@ -104,7 +107,13 @@ function OneChange({ file, change, hunks, split, title, conversation }) {
   const { added, removed } = useMemo(() => counts([{ path: "", hunks }]), [hunks]);
   return html`${title ? html`<p class="change-title">${title} <${Counts} added=${added} removed=${removed} /></p>` : null}
     ${change.cut ? html`<p class="none" role="status">Reading the whole change…</p>` : null}
-    <${DiffRows} hunks=${hunks} name=${file.name} split=${split} note=${note} onRemark=${(/** @type {any} */ chosen) => (writing.value = chosen)} />`;
+    <${DiffRows} hunks=${hunks} name=${file.name} split=${split} note=${note} onRemark=${mayWrite ? (/** @type {any} */ chosen) => (writing.value = chosen) : undefined} />`;
+}
+
+/** Only the owner of a chat writes to it. @param {any} conversation */
+function useMayWrite(conversation) {
+  const chat = usePart(conversation, (state) => state.chat);
+  return Boolean(chat && isMine(chat) && !chat.archived);
 }
 
 /** @param {{conversation: any, patch: () => string}} props */
@@ -112,12 +121,13 @@ function Foot({ conversation, patch }) {
   const remarks = remarksOf(conversation);
   const count = remarks.all.value.length;
   const said = useSignal("");
+  const mayWrite = useMayWrite(conversation);
   const copy = async () => {
     const done = await navigator.clipboard.writeText(patch()).then(() => true, () => false);
     toast(done ? "The patch is in the clipboard." : "The browser does not let this page write into the clipboard.");
   };
   const send = async () => (said.value = await sendRemarks(conversation, remarks));
-  return html`<div class="pfoot"><span class=${said.value ? "err" : ""} role="status">${said.value || (count ? `${count} ${count === 1 ? "remark" : "remarks"} not sent` : TOUCH ? "Touch the number of a line to write a remark" : `${keyWords("Enter").join("")} on a line writes a remark`)}</span>
+  return html`<div class="pfoot"><span class=${said.value ? "err" : ""} role="status">${said.value || (count ? `${count} ${count === 1 ? "remark" : "remarks"} not sent` : !mayWrite ? "" : TOUCH ? "Touch the number of a line to write a remark" : `${keyWords("Enter").join("")} on a line writes a remark`)}</span>
     <span class="sp"></span><button type="button" class="btn" onClick=${copy}>Copy patch</button>
     ${count ? html`<button type="button" class="btn main" onClick=${send}>Send remarks</button>` : null}</div>`;
 }

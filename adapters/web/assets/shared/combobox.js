@@ -16,11 +16,16 @@ let last = 0;
 /**
  * Keep which of so many options is the active one, and move it by keys.
  * @param {number} count @param {(index: number) => void} pick @param {string} [typed] a change of it goes to the first
+ * @param {number} [first] the one that is active at the beginning
  */
-export function useListbox(count, pick, typed = "") {
+export function useListbox(count, pick, typed = "", first = 0) {
   const [name] = useState(() => `list${++last}`);
-  const [active, setActive] = useState(0);
-  useLayoutEffect(() => setActive(0), [typed]);
+  const [active, setActive] = useState(first);
+  const begun = useRef(false);
+  useLayoutEffect(() => {
+    if (begun.current) setActive(0);
+    begun.current = true;
+  }, [typed]);
   const at = Math.min(active, count - 1);
   useEffect(() => document.getElementById(`${name}-${at}`)?.scrollIntoView({ block: "nearest" }), [name, at]);
   /** @type {Record<string, number>} */
@@ -52,7 +57,7 @@ export function Picker({ label, groups, onPick, placeholder = "Search", empty = 
     const item = items[index];
     if (item && !item.why) onPick(item);
   };
-  const list = useListbox(items.length, pick, typed);
+  const list = useListbox(items.length, pick, typed, Math.max(0, items.findIndex((item) => item.checked)));
   const field = search
     ? html`<label class="find picker-find">${icon("search")}<span class="sr">${label}</span><input type="text" role="combobox" autofocus
         aria-expanded="true" aria-controls=${list.id} aria-activedescendant=${list.optionId(list.active)} aria-autocomplete="list"
