@@ -1,5 +1,5 @@
 /** The settings of a person, and of the deployment for its administrators: pages with a list beside them. */
-import {html, useEffect, useState} from "../ui.js";
+import {html, useEffect, useRef, useState} from "../ui.js";
 import {route} from "../routes.js";
 import {isAdmin} from "../session.js";
 import {icon} from "../shared/icons.js";
@@ -33,10 +33,23 @@ function Settings() {
     </header>
     <div class="set" data-shows=${page ? "page" : "index"}>
     <${Index} groups=${isOfAdmin && !isHidden ? ADMIN : PERSONAL} path=${page?.path ?? (isIndex ? first.path : "")} />
-    <div class="set-main" id="settings-main">
+    <${Main} path=${path}>
       ${isIndex && !isHidden ? html`<${Opened} key=${first.path} page=${first} rest="" />` : page ? html`<${Opened} key=${page.path} page=${page} rest=${rest} />` : html`<${Nothing} />`}
-    </div>
+    <//>
   </div>`;
+}
+
+/** The page itself: another one begins at its top, and takes the focus if that was lost. @param {{path: string, children: any}} props */
+function Main({ path, children }) {
+  const element = useRef(/** @type {HTMLElement | null} */ (null));
+  const isFirst = useRef(true);
+  useEffect(() => {
+    const active = /** @type {HTMLElement | null} */ (document.activeElement);
+    if (element.current) element.current.scrollTop = 0;
+    if (!isFirst.current && !active?.offsetParent) element.current?.focus();
+    isFirst.current = false;
+  }, [path]);
+  return html`<div class="set-main" ref=${element} tabindex="-1">${children}</div>`;
 }
 
 /** Where a phone goes back to. @param {any} page @param {string} rest @param {boolean} isOfAdmin */
