@@ -21,7 +21,7 @@ function open(key) {
 
 const CHILDREN = [
   { id: AGENTS[0], title: "Reproduce under kill -9", status: "running", last_turn_summary: "Running 40 lives with seed 7; 31 pass so far", created_at: new Date(Date.now() - 48_000).toISOString() },
-  { id: AGENTS[1], title: "Read the law of promote", status: "requires_action", approvals: [{ tool_name: "read_file" }], created_at: new Date(Date.now() - 68_000).toISOString() },
+  { id: AGENTS[1], title: "Read the law of promote", status: "requires_action", approvals: [{ tool_name: "read_file", args: '{"path":"~/.pgpass"}' }], created_at: new Date(Date.now() - 68_000).toISOString() },
 ];
 const folds = signal(/** @type {ReadonlySet<string>} */ (new Set()));
 const drafts = new Map();

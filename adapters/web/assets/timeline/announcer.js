@@ -2,9 +2,11 @@
 // streams.
 
 import { html, signal, useEffect, useMemo, useSignalEffect } from "../ui.js";
+import { command } from "../commands.js";
 import { callWords } from "./cards/asks.js";
 
 const PAUSE_MS = 2000;
+const SPOKEN_MAX = 8000; // characters of an answer that is read
 
 /** @param {{conversation: import("./timeline.js").Conversation}} props */
 export function Announcer({ conversation }) {
@@ -21,8 +23,19 @@ export function Announcer({ conversation }) {
     else if (status === "waiting" && before.status && before.status !== "waiting") voice.say("Done");
     Object.assign(before, { status, asks, speaks, error });
   });
+  useEffect(() => command({ id: "message.speak", title: "Read the last answer aloud", group: "Conversation", run: () => voice.say(lastAnswer(conversation)) }), [conversation]);
   return html`<div class="sr" role="status" aria-live="polite">${voice.words}</div>`;
 }
+
+/** @param {import("./timeline.js").Conversation} conversation */
+function lastAnswer(conversation) {
+  const { messages, live } = conversation.state.peek();
+  const said = live?.parts ?? messages.findLast((each) => each.role === "assistant" && textIn(each.content))?.content ?? [];
+  return textIn(said).slice(0, SPOKEN_MAX) || "There is no answer yet";
+}
+
+/** @param {readonly any[]} parts */
+const textIn = (parts) => parts.filter((part) => part.type === "text").map((part) => part.text).join("\n").trim();
 
 function voiceOf() {
   const words = signal("");

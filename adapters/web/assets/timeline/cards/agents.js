@@ -7,6 +7,7 @@ import { Elapsed } from "../ticking.js";
 import { counted, duration, firstLine, shortened } from "../words.js";
 import { timeOf } from "../calls.js";
 import { Button, useToggle } from "../controls.js";
+import { callWords } from "./asks.js";
 import { BigText, clipped } from "./big_text.js";
 import { CallLine, said } from "./frame.js";
 
@@ -74,7 +75,7 @@ function withLife(agent, chat) {
     ...agent,
     title: chat.title || agent.title,
     status: asks ? "asks" : chat.status,
-    doing: asks ? `asks to use ${asks.tool_name}` : (chat.last_turn_summary ?? ""),
+    doing: asks ? `asks to ${callWords(asks)}` : (chat.last_turn_summary ?? ""),
     error: chat.last_error?.message ?? agent.error,
     began: agent.began ?? timeOf(chat.created_at),
     ended: AT_WORK.has(chat.status) ? null : (agent.ended ?? timeOf(chat.updated_at)),

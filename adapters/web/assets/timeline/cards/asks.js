@@ -2,12 +2,13 @@
 
 import { firstLine, humanised, listed, basename } from "../words.js";
 
-/** @param {{tool_name: string, args: string}} ask */
+/** @param {{tool_name: string, args?: string}} ask */
 export function callWords(ask) {
   const name = ask.tool_name.replace(/^workspace:/, "");
-  const args = parsed(ask.args);
+  const args = parsed(ask.args ?? "");
   if (name.startsWith("start:")) return "start a server of the workspace";
   if (name === "execute") return `run ${firstLine(String(args.command ?? ""), 120)}`;
+  if (name === "read_file") return `read ${args.path ?? "a file"}`;
   if (name === "write_file") return `write ${args.path ?? "a file"}`;
   if (name === "edit_files") return `change ${listed((args.files ?? []).map((/** @type {any} */ file) => basename(String(file?.path ?? ""))))}`;
   return `use ${humanised(name.replace("__", " "))}`;
