@@ -167,6 +167,14 @@ def number(
     return value
 
 
+def flag(call: Call, name: str) -> bool:
+    """Return whether a flag of the query is set. What is neither true nor false is refused."""
+    text = call.one(name) or "false"
+    if text not in ("true", "false"):
+        raise query_refused(name, f"{text[:32]!r} is neither true nor false")
+    return text == "true"
+
+
 def row_id(call: Call, name: str) -> int:
     """Return the number in the path that names a row. Text that cannot be one is refused."""
     value = _whole_number(call.path[name])

@@ -183,21 +183,29 @@ def propose_title(chat: UUID) -> ApiRequest[ChatTitle]:
 
 
 def messages(
-    chat: UUID, *, before_id: int = 0, after_id: int = 0, limit: int = 50, results: str = ""
+    chat: UUID,
+    *,
+    before_id: int = 0,
+    after_id: int = 0,
+    limit: int = 50,
+    results: str = "",
+    costs: bool = False,
 ) -> ApiRequest[ChatMessagesResponse]:
     """Get a page of messages, the newest first.
 
-    `results="cut"`: large results of tools are cut; `message` gets them whole.
+    `results="cut"`: large results of tools are cut; `message` gets them whole. `costs`: with what
+    each message cost.
     """
     query = [("limit", str(limit))]
     query += [("before_id", str(before_id))] if before_id else []
     query += [("after_id", str(after_id))] if after_id else []
     query += [("results", results)] if results else []
+    query += [("costs", "true")] if costs else []
     return replace(_get(f"{CHATS}/{chat}/messages", ChatMessagesResponse), query=query)
 
 
 def message(chat: UUID, id: int) -> ApiRequest[ChatMessage]:
-    """Get one message, with all of its results."""
+    """Get one message, with all of its results and what it cost."""
     return _get(f"{CHATS}/{chat}/messages/{id}", ChatMessage)
 
 

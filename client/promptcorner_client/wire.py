@@ -192,6 +192,7 @@ class ChatMessage(msgspec.Struct, frozen=True, kw_only=True):
     role: str
     content: tuple[ChatMessagePart, ...] | UnsetType = UNSET
     usage: ChatMessageUsage | UnsetType = UNSET
+    cost_micros: int | UnsetType | None = UNSET  # where asked for; null: it is not known
 
 
 class ChatStreamMessagePart(msgspec.Struct, frozen=True):

@@ -32,6 +32,7 @@ from adapters.http.endpoints import (
     Endpoint,
     HttpResponse,
     Parameter,
+    flag,
     json_response,
     number,
     row_id,
@@ -96,6 +97,7 @@ class MessageRoutes:
                         help=f"{CUT}: those above {RESULT_BYTES_MAX} bytes are cut, and say how"
                         " large they are (result_bytes)",
                     ),
+                    Parameter(name="costs", type=bool, help="say what each message cost"),
                 ),
                 answers={200: ChatMessagesResponse},
             ),
@@ -103,7 +105,7 @@ class MessageRoutes:
                 method="GET",
                 path=f"{CHAT}/messages/{{message}}",
                 handle=self.get,
-                summary="One message, with all of its results.",
+                summary="One message, with all of its results and what it cost.",
                 tag="messages",
                 answers={200: ChatMessage},
             ),
@@ -150,7 +152,7 @@ class MessageRoutes:
             page = await self._pages.after(chat, after, limit=limit)
         else:
             page = await self._pages.newest(chat, limit=limit)
-        response = responses.page_response(chat, page)
+        response = responses.page_response(chat, page, costs=flag(call, "costs"))
         if _wants_cut(call):
             response = structs.replace(response, messages=await _cut(response.messages))
         return json_response(200, response)
@@ -161,7 +163,7 @@ class MessageRoutes:
         found = (await self._pages.some(chat, [id], [])).messages
         if not found:
             raise refusal_response(MessageNotFound(id))
-        return json_response(200, message_of(chat, found[0]))
+        return json_response(200, message_of(chat, found[0], costs=True))
 
     async def prompts(self, call: Call) -> HttpResponse:
         chat = (await self._admission.to_read(call)).id

@@ -16,8 +16,17 @@ from adapters.access.admission import Admission, VisibleChat
 from adapters.chats.streams.events import ChatStreamEvent, ChatWatchEvent
 from adapters.chats.streams.serving import POLICY, EventStream, serve_owner, serve_socket
 from adapters.chats.streams.viewers import AccessRevoked, ReadCursors, SharedViewers
-from adapters.http.endpoints import Call, Caller, Endpoint, HttpResponse, Parameter, Socket, Upgrade
-from adapters.http.refusals import HttpError, Validation, query_refused
+from adapters.http.endpoints import (
+    Call,
+    Caller,
+    Endpoint,
+    HttpResponse,
+    Parameter,
+    Socket,
+    Upgrade,
+    flag,
+)
+from adapters.http.refusals import HttpError, Validation
 from runtime.scope import CausedScope
 
 STREAM = "/api/experimental/chats/{chat}/stream"
@@ -145,10 +154,7 @@ class WatchRoutes:
         )
 
     async def watch(self, call: Call) -> Upgrade:
-        shared = call.one("shared") or "false"
-        if shared not in ("true", "false"):
-            raise query_refused("shared", f"{shared[:32]!r} is neither true nor false")
-        lists = self._shared_lists if shared == "true" else self._owners
+        lists = self._shared_lists if flag(call, "shared") else self._owners
         return Upgrade(partial(self._serve, lists, call.user.id))
 
     async def _serve(self, lists: OwnerFeeds, owner: UserId, socket: Socket) -> None:

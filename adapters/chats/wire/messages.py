@@ -90,6 +90,7 @@ class ChatMessage(msgspec.Struct, frozen=True, kw_only=True):
     role: str
     content: tuple[ChatMessagePart, ...] | UnsetType = UNSET
     usage: ChatMessageUsage | UnsetType = UNSET
+    cost_micros: int | UnsetType | None = UNSET  # where asked for; null: it is not known
 
 
 class ChatQueuedMessage(msgspec.Struct, frozen=True, kw_only=True):
@@ -120,7 +121,8 @@ class ChatStreamRetry(msgspec.Struct, frozen=True, kw_only=True):
     retrying_at: datetime
 
 
-def message_of(chat: ChatId, message: Message) -> ChatMessage:
+def message_of(chat: ChatId, message: Message, *, costs: bool = False) -> ChatMessage:
+    """Return the message as clients see it. `costs`: with what it cost, if it was bought."""
     body = message.body
     return ChatMessage(
         id=message.id,
@@ -131,6 +133,7 @@ def message_of(chat: ChatId, message: Message) -> ChatMessage:
         role=body.role.value,
         content=parts_of(body.parts) or UNSET,
         usage=_usage_of(body),
+        cost_micros=body.cost.micros if costs and body.cost is not None else UNSET,
     )
 
 

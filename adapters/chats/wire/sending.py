@@ -119,12 +119,12 @@ class MessageOnly(msgspec.Struct, frozen=True):
     message: str
 
 
-def page_response(chat: ChatId, page: MessagePage) -> ChatMessagesResponse:
+def page_response(chat: ChatId, page: MessagePage, *, costs: bool = False) -> ChatMessagesResponse:
     """Return a page of messages. Its queue is in the order in which it was sent; streams show the
     order in which it will be taken."""
     queue = sorted(page.queue, key=lambda row: (row.created_at, row.id))
     return ChatMessagesResponse(
-        [message_of(chat, message) for message in page.messages],
+        [message_of(chat, message, costs=costs) for message in page.messages],
         [queued_of(chat, row) for row in queue],
         page.has_more,
         page.history_version,

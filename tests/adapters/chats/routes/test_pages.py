@@ -2,11 +2,13 @@
 
 import gzip
 import json
+from dataclasses import replace
 
 import pytest
 
 from actors.law import requests as ask
 from actors.law.chat import Visibility
+from actors.law.parts.message import Cost
 from tests.actors.law.chats import (
     ANN,
     BOB,
@@ -131,6 +133,24 @@ async def test_large_results_are_cut_for_those_who_want_that_and_read_whole_by_t
     assert len(cut.body) < 6_000 < len(whole.body)
     assert (200, newest) == (one.status, one.said)
     assert (400, "results") == (wrong.status, wrong.said["validations"][0]["field"])
+
+
+async def test_messages_say_what_they_cost_to_those_who_ask(ground):
+    chat = await a_chat(ground.store)
+    bought = [Cost(1_200, "table"), Cost(None, "unknown"), Cost(0, "table"), None]
+    said = [replace(assistant(str(number)), cost=cost) for number, cost in enumerate(bought)]
+    await applied(ground.store.ledger.apply(chat, [step(*said)]))
+
+    asked = await ground.ask(ANN, "GET", f"{chat}/messages", query="costs=true")
+    unasked = await ground.ask(ANN, "GET", f"{chat}/messages")
+    wrong = await ground.ask(ANN, "GET", f"{chat}/messages", query="costs=all")
+    last = asked.said["messages"][3]
+    one = await ground.ask(ANN, "GET", f"{chat}/messages/{last['id']}")
+
+    shown = [row.get("cost_micros", "none") for row in asked.said["messages"]]
+    assert ["none", 0, None, 1_200, "none"] == shown
+    assert b"cost" not in unasked.body
+    assert (last, 400) == (one.said, wrong.status)
 
 
 async def test_one_message_is_read_as_far_as_it_is_shown(ground):
