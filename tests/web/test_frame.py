@@ -101,6 +101,29 @@ async def test_the_palette_finds_chats_and_commands_and_gives_the_focus_back(pag
     )
 
 
+async def test_a_page_that_is_older_than_its_daemon_says_so(page):
+    await page.goto("/")
+    await page.find("textbox", FIELD)
+    await page.js(
+        "dispatchEvent(new CustomEvent('module-missing')),"
+        " fetch('/web/version').then((answer) => answer.text())"
+    )
+    assert "new version" not in await page.text()
+    await page.js(
+        "const whole = fetch; window.fetch = (path, how) => path === '/web/version'"
+        ' ? Promise.resolve(new Response(\'{"digest": "other"}\')) : whole(path, how);'
+        " dispatchEvent(new CustomEvent('module-missing'))"
+    )
+    await page.until_text("There is a new version.", "nav")
+    assert [] == await page.faults_of_access()
+    await page.js("window.isOld = true")
+
+    await page.click("button", "Reload")
+
+    await page.until("!window.isOld && !!document.querySelector('.app')")
+    await page.until_no_text("There is a new version.")
+
+
 async def test_all_keys_are_listed_and_letters_do_nothing_in_a_text(page, api):
     await page.goto("/")
     field = await page.find("textbox", FIELD)

@@ -37,6 +37,14 @@ function close(id) {
 /** @param {string[]} chats @returns {string} the chat that keys are about */
 const activeOf = (chats) => (chats.includes(used.value) ? used.value : chats[0] || "");
 
+/** Save a chat as one page of HTML. @param {string} id */
+function save(id) {
+  const link = document.createElement("a");
+  link.href = `/c/${id}/read?all=1`;
+  link.download = `chat-${id}.html`;
+  link.click();
+}
+
 /** @param {number} step */
 function toColumn(step) {
   const {chats} = route.value;
@@ -54,6 +62,10 @@ export function registerColumns() {
   command({
     id: "column.close", title: "Close this column", group, when: several,
     run: () => close(activeOf(route.value.chats)),
+  });
+  command({
+    id: "chat.export", title: "Save as one file", group: "Chat", when: () => !!activeOf(route.value.chats),
+    run: () => save(activeOf(route.value.chats)),
   });
   command({id: "column.next", title: "Next column", group, when: several, run: () => toColumn(1)});
   command({id: "column.previous", title: "Previous column", group, when: several, run: () => toColumn(-1)});

@@ -2,6 +2,7 @@
 
 import {chats} from "./chats_store.js";
 import {available, find} from "./commands.js";
+import {catalogue} from "./composer/catalogue.js";
 import {keysOf} from "./keys.js";
 import {go} from "./routes.js";
 import {isAdmin} from "./session.js";
@@ -39,6 +40,15 @@ function pageRows() {
   }));
 }
 
+/** @returns {Row[]} */
+function modelRows() {
+  const command = find("chat.model");
+  const models = command ? catalogue.value.groups.flatMap((group) => group.models) : [];
+  return models.filter((model) => !model.why).map(({id, name}) => ({
+    key: `model ${id}`, group: "Models", icon: "bulb", text: `Use ${name}`, run: () => command?.run({id}),
+  }));
+}
+
 /** @param {string} typed @param {any[]} found @returns {Row[]} */
 function rowsOf(typed, found) {
   const known = new Map([...chats.list.value.roots, ...found].map((chat) => [chat.id, chat]));
@@ -52,7 +62,8 @@ function rowsOf(typed, found) {
   };
   return [
     ...best(commands, typed, textOf, COMMANDS_MAX), ...best(all, typed, textOf, CHATS_MAX),
-    ...best(pageRows(), typed, textOf, COMMANDS_MAX), search,
+    ...best(modelRows(), typed, textOf, COMMANDS_MAX), ...best(pageRows(), typed, textOf, COMMANDS_MAX),
+    search,
   ];
 }
 

@@ -2,6 +2,7 @@
 
 import { html, useEffect, useRef, useSignal } from "../ui.js";
 import { command } from "../commands.js";
+import { current } from "../current.js";
 import { icon } from "../shared/icons.js";
 import { later } from "../shared/later.js";
 import { catalogue, modelOf, ownChoice, readModels } from "./catalogue.js";
@@ -32,7 +33,9 @@ export function ModelButton({ place }) {
   const open = useSignal(false);
   const button = useRef(/** @type {HTMLElement | null} */ (null));
   useEffect(() => void readModels(), []);
-  useEffect(() => command({ id: "chat.model", title: "Choose the model", group: "Chat", run: () => void (open.value = true) }), []);
+  useEffect(() => command({ id: "chat.model", title: "Choose the model", group: "Chat",
+    when: () => !place.conversation || !current.value || current.value === place.conversation,
+    run: (args) => void (args?.id ? (place.desk.model.value = args.id) : (open.value = true)) }), []);
   const { model, effort, gone } = chosen(place);
   const name = model?.name ?? (gone ? "No model" : "Model");
   return html`<button type="button" class=${`sel model${gone ? " bad" : ""}`} ref=${button} aria-haspopup="dialog" aria-expanded=${open.value}
