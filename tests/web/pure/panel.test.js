@@ -2,8 +2,8 @@
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { changesOf, pathsOf } from "../../../adapters/web/assets/panel/changes_of.js";
-import { commonFolder, filesOf, patchOf } from "../../../adapters/web/assets/panel/files_of.js";
+import { changesOf, commonFolder, pathsOf } from "../../../adapters/web/assets/panel/changes_of.js";
+import { filesOf, patchOf } from "../../../adapters/web/assets/panel/files_of.js";
 import { processesOf } from "../../../adapters/web/assets/panel/processes_of.js";
 import { byModel, sumOf } from "../../../adapters/web/assets/panel/usage_of.js";
 import { ansiLines } from "../../../adapters/web/assets/text/ansi.js";

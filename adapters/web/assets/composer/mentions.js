@@ -3,6 +3,7 @@
 
 import { signal } from "../ui.js";
 import { api } from "../wire/api.js";
+import { commonFolder } from "../panel/changes_of.js";
 import { fitting } from "./words.js";
 
 /** @typedef {import("./composer.js").Place} Place */
@@ -50,16 +51,16 @@ export function mentionItems(place, lookup) {
   const { chats, workspaces } = found.value;
   const others = chats.filter((chat) => chat.id !== place.conversation?.id);
   return [
-    { title: "Files of this chat", items: fitting(place.paths.value, lookup.word, (path) => path, SHOWN).map(fileItem) },
+    { title: "Files of this chat", items: fitting(place.paths.value, lookup.word, (path) => path, SHOWN).map((path) => fileItem(path, commonFolder(place.paths.value))) },
     { title: "Chats", items: fitting(others, lookup.word, (chat) => chat.title, SHOWN).map(chatItem) },
     { title: "Workspaces", items: fitting(workspaces, lookup.word, (space) => space.name, SHOWN).map(spaceItem) },
   ];
 }
 
-/** @param {string} path */
-function fileItem(path) {
+/** @param {string} path @param {string} root the folder that all of them lie in */
+function fileItem(path, root) {
   const name = path.split("/").pop() ?? path;
-  return { id: `file ${path}`, name, hint: path, icon: "file", pick: () => `\`${path}\`` };
+  return { id: `file ${path}`, name, hint: path.slice(root.length), icon: "file", pick: () => `\`${path}\`` };
 }
 
 /** @param {Chat} chat */

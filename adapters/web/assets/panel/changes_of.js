@@ -84,3 +84,12 @@ function written(part, call, message) {
     call: part.tool_call_id, cut: typeof args.content !== "string",
   }];
 }
+
+/** Return the folder that all paths lie in, with its slash. @param {string[]} paths */
+export function commonFolder(paths) {
+  if (!paths.length) return "";
+  const folders = paths.map((path) => path.split("/").slice(0, -1));
+  let length = 0;
+  while (folders.every((folder) => folder.length > length && folder[length] === folders[0][length])) length++;
+  return length ? `${folders[0].slice(0, length).join("/")}/` : "";
+}

@@ -1,6 +1,7 @@
 // Changes file by file, their counts, and a patch of them. Pure.
 
 import { applied, parse } from "../text/diff.js";
+import { commonFolder } from "./changes_of.js";
 
 /** @typedef {import("./changes_of.js").Change} Change */
 
@@ -23,15 +24,6 @@ export function filesOf(changes) {
   }
   const root = commonFolder([...files.keys()]);
   return [...files].reverse().map(([path, list]) => ({ path, name: path.slice(root.length), changes: list, ...countsOf(list) }));
-}
-
-/** Return the folder that all paths lie in, with its slash. @param {string[]} paths */
-export function commonFolder(paths) {
-  if (!paths.length) return "";
-  const folders = paths.map((path) => path.split("/").slice(0, -1));
-  let length = 0;
-  while (folders.every((folder) => folder.length > length && folder[length] === folders[0][length])) length++;
-  return length ? `${folders[0].slice(0, length).join("/")}/` : "";
 }
 
 /** Count lines; a file that was written here has the lines that it has at the end. @param {Change[]} changes */
