@@ -100,10 +100,10 @@ async def test_files_are_taken_refused_shrunk_and_sent(page, api, tmp_path):
     await page.goto(f"/c/{chat}")
     await page.find("textbox", FIELD)
 
-    pick = await page.js("document.querySelector('#composer input[type=file]')?.hidden")
+    pick = await page.js("document.querySelector('.comp input[type=file]')?.hidden")
     assert pick is True
     node = (await page.do("DOM.getDocument"))["root"]["nodeId"]
-    found = await page.do("DOM.querySelector", nodeId=node, selector="#composer input[type=file]")
+    found = await page.do("DOM.querySelector", nodeId=node, selector=".comp input[type=file]")
     files = [str(tmp_path / name) for name in ("notes.md", "stage.zip", "large.png")]
     await page.do("DOM.setFileInputFiles", files=files, nodeId=found["nodeId"])
     await page.js(PASTE + "('line\\n'.repeat(12))")

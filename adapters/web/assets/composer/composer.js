@@ -75,13 +75,13 @@ function OwnComposer({ conversation, query }) {
   useEffect(() => followEditing(place), [place]);
   useSignalEffect(() => followStop(place));
   const mine = place.desk;
-  return html`<div class="comp" id="composer">
+  return html`<div class="comp">
     ${place.asks.value ? html`<${ApprovalsBar} place=${place} />` : null}
     ${place.queued.value || place.coming.value ? html`<${Queue} place=${place} />` : null}
     <div class=${`box${place.plan.value ? " planning" : ""}`}>
       <${SuggestionList} suggestions=${suggestions} />
       ${mine.files.value.length || mine.refs.value.length ? html`<${Beside} desk=${mine} />` : null}
-      <${Field} desk=${mine} acts=${actsOf(place, suggestions)} label="Message" suggestions=${suggestions}
+      <${Field} desk=${mine} acts=${actsOf(place, suggestions)} label="Message" id=${isUsedOne(conversation) ? "message" : undefined} suggestions=${suggestions}
         hint=${conversation ? PLACEHOLDER : "What is to be done? / for commands, @ for files"} />
       <${Notes} place=${place} />
       <${Bar} place=${place} />
@@ -167,10 +167,13 @@ function show(desk, browsing) {
   desk.focus();
 }
 
+/** Of several columns one is used: keys are about it. @param {any | null} conversation */
+const isUsedOne = (conversation) => !conversation || !current.value || current.value === conversation;
+
 /** Make known what can be done here. @param {Place} place */
 function registered(place) {
   const { desk, conversation } = place;
-  const isUsed = () => !conversation || !current.value || current.value === conversation; // of several columns
+  const isUsed = () => isUsedOne(conversation);
   const own = (/** @type {import("../commands.js").Command} */ each) => command({ ...each, when: () => isUsed() && (each.when?.() ?? true) });
   const added = [
     own({ id: "composer.focus", title: "Write a message", group: "Chat", run: () => desk.focus() }),
@@ -199,7 +202,7 @@ function taken(desk, query) {
 /** Take files that are dropped anywhere on the conversation. @param {Desk} desk */
 function useDrop(desk) {
   useEffect(() => {
-    const stage = desk.field?.closest(".stage") ?? document.body;
+    const stage = desk.field?.closest(".column, .stage") ?? document.body;
     const over = (/** @type {any} */ event) => {
       if (!event.dataTransfer?.types.includes("Files")) return;
       event.preventDefault();
@@ -241,7 +244,7 @@ function Hint({ place }) {
     /** @type {ReturnType<typeof setTimeout> | undefined} */
     let timer;
     const escape = (/** @type {KeyboardEvent} */ event) => {
-      if (event.key !== "Escape" || event.defaultPrevented || !place.working.peek()) return;
+      if (event.key !== "Escape" || event.defaultPrevented || !place.working.peek() || !isUsedOne(place.conversation)) return;
       armed.value = !armed.peek();
       clearTimeout(timer);
       timer = setTimeout(() => (armed.value = false), ARMED_MS);

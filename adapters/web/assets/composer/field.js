@@ -29,8 +29,8 @@ export function enterMeans(event) {
   return event.shiftKey || TOUCH.matches ? null : "usual";
 }
 
-/** @param {{desk: Desk, acts: FieldActs, label: string, hint: string, suggestions: import("./suggestions.js").Suggestions}} props */
-export function Field({ desk, acts, label, hint, suggestions }) {
+/** @param {{desk: Desk, acts: FieldActs, label: string, id?: string, hint: string, suggestions: import("./suggestions.js").Suggestions}} props */
+export function Field({ desk, acts, label, id, hint, suggestions }) {
   const field = useRef(/** @type {HTMLTextAreaElement | null} */ (null));
   const plain = useRef(false); // ⌘⇧V: a paste stays text, however long it is
   const text = desk.text.value;
@@ -46,7 +46,7 @@ export function Field({ desk, acts, label, hint, suggestions }) {
   };
   const open = suggestions.open.value;
   return html`<textarea ref=${field} class="txt" rows=${LINES_MIN} aria-label=${label} placeholder=${hint} value=${text}
-    id="message" enterkeyhint=${TOUCH.matches ? "enter" : "send"} autocapitalize="sentences"
+    id=${id} enterkeyhint=${TOUCH.matches ? "enter" : "send"} autocapitalize="sentences"
     aria-autocomplete="list" aria-controls=${open ? suggestions.listId : undefined}
     aria-activedescendant=${open ? suggestions.activeId.value : undefined}
     onKeyDown=${keys} onPaste=${(/** @type {ClipboardEvent} */ event) => onPaste(event, desk, plain.current)}

@@ -2,6 +2,7 @@
 
 import { html, memo, useEffect, useSignal } from "../ui.js";
 import { api } from "../wire/api.js";
+import { find, run } from "../commands.js";
 import { costOf, readCost } from "../composer/cost.js";
 import { modelOf, readModels } from "../composer/catalogue.js";
 import { shortName } from "../composer/model.js";
@@ -39,6 +40,7 @@ const Agent = memo(
       <${Cue} light=${lightOf(chat)} /><span class="sr">${LIGHT_NAMES[lightOf(chat)]}</span>
       <a href=${`/c/${chat.id}`} aria-current=${open ? "page" : undefined} title=${chat.title}>${chat.title}</a>
       <span class="r num">${cost?.own_request_count ? html`<span>${money(cost.own_cost_micros, cost.own_unpriced_request_count)}</span>` : null}<${Elapsed} chat=${chat} working=${working} />
+        ${open || !find("chat.beside") ? null : html`<button type="button" class="ic sm" aria-label=${`Open ${chat.title} to the side`} title="Open to the side" onClick=${() => run("chat.beside", chat.id)}>${icon("list")}</button>`}
         ${working && isMine(chat) ? html`<${Interrupt} chat=${chat} />` : null}</span>
       <small class=${line.kind === "err" ? "err" : line.kind === "ask" ? "ask" : ""}>${line.text}</small>
     </li>`;
