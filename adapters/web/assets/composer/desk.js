@@ -13,32 +13,23 @@ const PAUSE_MS = 300; // after the last change, before the draft is written
 export class Desk {
   #stored = ""; // the draft as it was read or written last
 
+  text = signal("");
+  files = signal(/** @type {Upload[]} */ ([]));
+  refs = signal(/** @type {Reference[]} */ ([]));
+  model = signal(/** @type {string | null} */ (null)); // null: the chat's own
+  effort = signal(/** @type {string | null} */ (null));
+  busy = signal(/** @type {Busy} */ ("queue"));
+  problem = signal(""); // why the last attempt to send came to nothing
+  sending = signal(false);
+  flight = signal(/** @type {Written[]} */ ([])); // on its way to the daemon
+  browsing = signal(/** @type {import("./history.js").Browsing | null} */ (null));
+  editing = signal(/** @type {{message: number, aside: Written} | null} */ (null)); // the message that is written anew, and the draft meanwhile
+  fresh = signal({ plan: "", policy: "", workspace: "", servers: /** @type {string[] | null} */ (null) });
+  field = /** @type {HTMLTextAreaElement | null} */ (null);
+
   /** @param {string} key the chat's id, or "new" */
   constructor(key) {
     this.key = key;
-    this.text = signal("");
-    /** @type {import("../vendor/preact.js").Signal<Upload[]>} */
-    this.files = signal([]);
-    /** @type {import("../vendor/preact.js").Signal<Reference[]>} */
-    this.refs = signal([]);
-    /** @type {import("../vendor/preact.js").Signal<string | null>} */
-    this.model = signal(null); // null: the chat's own
-    /** @type {import("../vendor/preact.js").Signal<string | null>} */
-    this.effort = signal(null);
-    /** @type {import("../vendor/preact.js").Signal<Busy>} */
-    this.busy = signal("queue");
-    /** @type {import("../vendor/preact.js").Signal<string>} */
-    this.problem = signal(""); // why the last attempt to send came to nothing
-    this.sending = signal(false);
-    /** @type {import("../vendor/preact.js").Signal<Written[]>} */
-    this.flight = signal([]); // on its way to the daemon
-    /** @type {import("../vendor/preact.js").Signal<import("./history.js").Browsing | null>} */
-    this.browsing = signal(null);
-    /** @type {import("../vendor/preact.js").Signal<{message: number, aside: Written} | null>} */
-    this.editing = signal(null); // the message that is written anew, and the draft meanwhile
-    this.fresh = signal({ plan: "", policy: "", workspace: "", servers: /** @type {string[] | null} */ (null) });
-    /** @type {HTMLTextAreaElement | null} */
-    this.field = null;
     this.uploading = computed(() => this.files.value.some((file) => file.state === "sending"));
     this.empty = computed(() => !this.text.value.trim() && !this.files.value.length && !this.refs.value.length);
     this.#stored = JSON.stringify(this.#draft());

@@ -27,32 +27,31 @@ export function pastOf(conversation) {
 /** @param {any} conversation @returns {Past} */
 function begin(conversation) {
   const older = signal(/** @type {any[]} */ ([]));
-  const state = signal(/** @type {"idle" | "loading" | "failed" | "end" | "bound"} */ ("idle"));
   const whole = signal(/** @type {ReadonlyMap<number, any>} */ (new Map())); // of messages whose results are cut
-  let before = 0;
   const newest = partOf(conversation, (state) => state.messages);
   const messages = computed(() => {
-    const near = newest.value;
-    const first = near[0]?.id ?? Infinity;
-    const far = older.value.filter((message) => message.id < first);
-    const all = far.length ? [...far, ...near] : near;
+    const all = merged(older.value, newest.value);
     return whole.value.size ? all.map((/** @type {any} */ message) => whole.value.get(message.id) ?? message) : all;
   });
-  const asked = new Set();
-  const complete = async (/** @type {(message: any) => boolean} */ wanted) => {
-    for (const message of messages.peek()) {
-      if (asked.has(message.id) || !isCut(message) || !wanted(message)) continue;
-      asked.add(message.id);
-      const found = await api.get(`chats/${conversation.id}/messages/${message.id}`).catch(() => null);
-      if (found) whole.value = new Map(whole.peek()).set(message.id, found);
-      else asked.delete(message.id);
-    }
-  };
+  return { messages, ...readerOf(conversation, older), complete: completerOf(conversation.id, messages, whole) };
+}
+
+/** Join two lists by id; where both have a message, the conversation's counts. @param {readonly any[]} far @param {readonly any[]} near */
+function merged(far, near) {
+  if (!far.length) return near;
+  const known = new Set(near.map((message) => message.id));
+  return [...far.filter((message) => !known.has(message.id)), ...near].sort((one, other) => one.id - other.id);
+}
+
+/** @param {any} conversation @param {import("../vendor/preact.js").Signal<any[]>} older */
+function readerOf(conversation, older) {
+  const state = signal(/** @type {"idle" | "loading" | "failed" | "end" | "bound"} */ ("idle"));
+  let before = 0;
   const read = async () => {
     if (state.peek() === "loading" || state.peek() === "end") return;
-    const { messages: near, older: more } = conversation.state.peek();
-    if (more === "end") return void (state.value = "end");
-    before ||= near[0]?.id ?? 0;
+    const { messages: near, older: more, holes } = conversation.state.peek();
+    if (more === "end" && !holes.length) return void (state.value = "end");
+    before ||= holes.at(-1)?.before ?? near[0]?.id ?? 0;
     state.value = "loading";
     try {
       state.value = await pages(conversation.id, () => before, (page) => {
@@ -63,7 +62,24 @@ function begin(conversation) {
       state.value = "failed";
     }
   };
-  return { messages, state, read, complete };
+  return { state, read };
+}
+
+/**
+ * @param {string} chat @param {import("../vendor/preact.js").ReadonlySignal<readonly any[]>} messages
+ * @param {import("../vendor/preact.js").Signal<ReadonlyMap<number, any>>} whole
+ */
+function completerOf(chat, messages, whole) {
+  const asked = new Set();
+  return async (/** @type {(message: any) => boolean} */ wanted) => {
+    for (const message of messages.peek()) {
+      if (asked.has(message.id) || !isCut(message) || !wanted(message)) continue;
+      asked.add(message.id);
+      const found = await api.get(`chats/${chat}/messages/${message.id}`).catch(() => null);
+      if (found) whole.value = new Map(whole.peek()).set(message.id, found);
+      else asked.delete(message.id);
+    }
+  };
 }
 
 /**
