@@ -82,7 +82,7 @@ function OwnComposer({ conversation, query }) {
       <${SuggestionList} suggestions=${suggestions} />
       ${mine.files.value.length || mine.refs.value.length ? html`<${Beside} desk=${mine} />` : null}
       <${Field} desk=${mine} acts=${actsOf(place, suggestions)} label="Message" id=${isUsedOne(conversation) ? "message" : undefined} suggestions=${suggestions}
-        hint=${conversation ? PLACEHOLDER : "What is to be done? / for commands, @ for files"} />
+        hint=${conversation ? PLACEHOLDER : "Say what to do. / for commands, @ for files"} />
       <${Notes} place=${place} />
       <${Bar} place=${place} />
     </div>
