@@ -15,6 +15,8 @@ import { isSeen } from "./wake.js";
 
 const SEEN_SILENCE_MS = 120_000; // a line that has said nothing for so long may be dead
 const HIDDEN_SILENCE_MS = 600_000;
+const ASK_MS = 15_000; // between questions where sockets are blocked: nothing else tells of all chats
+const PROBE = "/api/v2/users/me";
 
 export const watchLine = signal(/** @type {import("./line.js").LineState} */ ({ state: "wait", since: Date.now() }));
 
@@ -54,17 +56,30 @@ function lead() {
     tabs.say("watch", event);
   };
   keepLine({
-    dial: (_way, hear) => dialSocket(address("chats/watch"), hear),
+    dial: (way, hear) => (way === 0 ? dialSocket(address("chats/watch"), hear) : askAgain(hear)),
     onOpen: () => tellAll({ kind: "again" }),
     onData: tellAll,
     onState: (line) => {
       watchLine.value = line;
       tabs.say("watch.line", line);
     },
-    probe: async () => {
-      await api.get("/api/v2/users/me");
-      return "again";
+    probe: async (failures) => {
+      await api.get(PROBE);
+      return failures > 1 ? "other" : "again";
     },
     silenceMs: () => (isSeen() ? SEEN_SILENCE_MS : HIDDEN_SILENCE_MS),
   });
+}
+
+/**
+ * Have everything read anew from time to time, where no socket can be had.
+ * @param {import("./line.js").Hear} hear
+ * @returns {() => void} ends it
+ */
+function askAgain(hear) {
+  const timer = setInterval(() => {
+    api.get(PROBE).then(() => hear.data({ kind: "again" }), () => hear.closed());
+  }, ASK_MS);
+  queueMicrotask(hear.open);
+  return () => clearInterval(timer);
 }
