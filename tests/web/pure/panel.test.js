@@ -140,8 +140,8 @@ test("results that are cut say so, until the whole of them is there", () => {
 
 test("tokens are summed by model, and what has no price is not free", () => {
   const messages = [
-    { model_config_id: "a", usage: { input_tokens: 10, output_tokens: 2, cache_read_tokens: 4 }, cost: { cost_micros: 5, unpriced_request_count: 0 } },
-    { model_config_id: "b", usage: { input_tokens: 30, output_tokens: 1 }, cost: { cost_micros: 0, unpriced_request_count: 1 } },
+    { model_config_id: "a", usage: { input_tokens: 10, output_tokens: 2, cache_read_tokens: 4 }, cost_micros: 5 },
+    { model_config_id: "b", usage: { input_tokens: 30, output_tokens: 1 }, cost_micros: null },
     { model_config_id: "a", usage: { input_tokens: 5, output_tokens: 3 } },
   ];
   const uses = byModel(messages);

@@ -2,7 +2,7 @@
 
 import { html } from "../ui.js";
 
-/** @param {{past: import("./past.js").Past}} props */
+/** @param {{past: {state: import("../vendor/preact.js").ReadonlySignal<string>, read: () => Promise<void>}}} props */
 export function PastNote({ past }) {
   switch (past.state.value) {
     case "loading":
@@ -10,7 +10,7 @@ export function PastNote({ past }) {
     case "failed":
       return html`<p class="none">Earlier messages could not be read. <button type="button" class="btn" onClick=${past.read}>Try again</button></p>`;
     case "bound":
-      return html`<p class="none">This shows the newest 10,000 messages. <button type="button" class="btn" onClick=${past.read}>Go on</button></p>`;
+      return html`<p class="none">This shows the newest 10,000 messages.</p>`;
     default:
       return null;
   }

@@ -10,26 +10,24 @@ import { usePart } from "../shared/part.js";
 import { money } from "../text/money.js";
 import { isMine } from "../list/acts.js";
 import { Consent } from "./consent.js";
+import { useBought } from "./bought.js";
 import { familyOf } from "./family.js";
 import { useWorkspace } from "./workspaces.js";
 import { PastNote } from "./past_note.js";
 import { byModel, sumOf } from "./usage_of.js";
 
 /** @param {import("./panel.js").About} props */
-export function SummaryTab({ conversation, past }) {
+export function SummaryTab({ conversation }) {
   const chat = usePart(conversation, (state) => state.chat);
-  useEffect(() => {
-    void readModels();
-    void past.read();
-  }, [past]);
+  useEffect(() => void readModels(), []);
   if (!chat) return html`<div class="pbody"><p class="none" role="status">Reading the chat…</p></div>`;
   return html`<div class="pbody sum">
     <section><h3>Summary</h3><p>${chat.summary || chat.last_turn_summary || "There is no summary yet. It is written when a turn ends."}</p></section>
     <${CostTable} conversation=${conversation} />
-    <${TokenTable} past=${past} />
+    <${TokenTable} conversation=${conversation} />
     <${Facts} chat=${chat} conversation=${conversation} />
     <${Consent} conversation=${conversation} mine=${isMine(chat)} />
-    <${PastNote} past=${past} /></div>`;
+</div>`;
 }
 
 const BESIDE = { title: "Titles", summary: "Summaries and labels", advice: "Advice", compaction: "Making room", answer: "Answers that came to nothing" };
@@ -58,17 +56,18 @@ function agentRow(child) {
   return cost && { name: child.title, micros: cost.own_cost_micros, unpriced: cost.own_unpriced_request_count, requests: cost.own_request_count };
 }
 
-/** @param {{past: import("./past.js").Past}} props */
-function TokenTable({ past }) {
-  const rows = useMemo(() => byModel(past.messages.value), [past.messages.value]);
-  if (!rows.length) return null;
+/** @param {{conversation: any}} props */
+function TokenTable({ conversation }) {
+  const bought = useBought(conversation);
+  const rows = useMemo(() => byModel(bought.messages.value), [bought.messages.value]);
+  if (!rows.length) return html`<${PastNote} past=${bought} />`;
   const all = sumOf(rows);
   void catalogue.value;
   const row = (/** @type {string} */ name, /** @type {any} */ use) => html`<tr key=${name}><th scope="row">${name}</th><td class="num">${tokensText(use.input)}</td><td class="num">${use.cached ? tokensText(use.cached) : "–"}</td><td class="num">${tokensText(use.output)}</td>${
     all.priced ? html`<td class="num">${use.priced ? money(use.micros, use.unpriced) : "–"}</td>` : null}</tr>`;
   return html`<section><h3>Tokens by model</h3><table class="figures"><thead><tr><th>Model</th><th>read</th><th>cached</th><th>written</th>${all.priced ? html`<th>cost</th>` : null}</tr></thead>
     <tbody>${rows.map((use) => row(shortName(modelOf(use.model)?.name ?? "A model that is gone"), use))}</tbody>
-    ${rows.length > 1 ? html`<tfoot>${row("All", all)}</tfoot>` : null}</table></section>`;
+    ${rows.length > 1 ? html`<tfoot>${row("All", all)}</tfoot>` : null}</table><${PastNote} past=${bought} /></section>`;
 }
 
 /** @param {{chat: any, conversation: any}} props */

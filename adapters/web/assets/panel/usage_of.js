@@ -10,15 +10,15 @@
 export function byModel(messages) {
   /** @type {Map<string, ModelUse>} */
   const uses = new Map();
-  for (const { usage, cost, model_config_id: model = "" } of messages) {
-    if (!usage && !cost) continue;
+  for (const { usage, cost_micros: cost, model_config_id: model = "" } of messages) {
+    if (!usage && cost === undefined) continue; // nothing was bought
     const use = uses.get(model) ?? { model, input: 0, cached: 0, output: 0, micros: 0, unpriced: 0, priced: false };
     uses.set(model, use);
     use.input += usage?.input_tokens ?? 0;
     use.cached += usage?.cache_read_tokens ?? 0;
     use.output += usage?.output_tokens ?? 0;
-    use.micros += cost?.cost_micros ?? 0;
-    use.unpriced += cost?.unpriced_request_count ?? 0;
+    use.micros += cost ?? 0;
+    use.unpriced += cost === null ? 1 : 0; // nobody knows it
     use.priced ||= cost !== undefined;
   }
   return [...uses.values()].filter((use) => use.input || use.output).sort((one, other) => other.input - one.input);
