@@ -7,7 +7,7 @@ from enum import Enum
 from uuid import UUID
 
 from actors.law.chat import Approval, ChatError
-from actors.law.ids import ChatId, FileId, ModelConfigId, UserId
+from actors.law.ids import ChatId, FileId, MessageId, ModelConfigId, UserId
 from actors.law.states import Status
 from adapters.postgres.queries import Record
 
@@ -112,6 +112,14 @@ def attention_of(chat: ChatOverview) -> Attention | None:
             return ASKING_TOOLS.get(chat.row.asked_by or "")
         case _:
             return None
+
+
+@dataclass(frozen=True, slots=True)
+class SearchExcerpt:
+    """The message in which a search found something, and the words around it."""
+
+    message_id: MessageId
+    text: str
 
 
 @dataclass(frozen=True, slots=True)

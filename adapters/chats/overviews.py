@@ -24,6 +24,7 @@ from adapters.chats.overview_rows import (
     CostSum,
     FileInfo,
     OverviewRow,
+    SearchExcerpt,
     SingleOverviewRow,
     TreeCost,
 )
@@ -44,6 +45,7 @@ GATHERING_SECONDS_MAX = 10.0
 SORTED_MESSAGES = 100  # so many at once are put into the index; fewer may wait for the server to
 # Of one message; what stands behind is not found. PostgreSQL has no vectors above a megabyte.
 SEARCHED_CHARACTERS_MAX = 200_000
+EXCERPT_CHARACTERS_MAX = 400  # of the words around what was found; the rest is left out
 
 _T = TypeVar("_T")
 
@@ -141,6 +143,18 @@ class OverviewStore:
             return []
         found = await self._execute(SQL["overview_page"], _parameters(caller, wanted))
         return _families([_overview(OverviewRow.of(row)) for row in found])
+
+    async def excerpts(
+        self, chats: Sequence[ChatId], search: str
+    ) -> Mapping[ChatId, SearchExcerpt]:
+        """Return where a search found something in what is said in these chats, which it found. A
+        chat that has it in its title only is left out."""
+        asked = {"chats": list(chats), "search": search, "characters_max": SEARCHED_CHARACTERS_MAX}
+        found = await self._execute(SQL["search_excerpts"], asked)
+        return {
+            chat: SearchExcerpt(id, " ".join(text.split())[:EXCERPT_CHARACTERS_MAX])
+            for chat, id, text in found
+        }
 
     async def count(self, caller: UserId, wanted: ListFilter) -> int:
         """Return how many roots are wanted, and at most `wanted.limit`."""

@@ -51,3 +51,20 @@ SELECT gin_clean_pending_list('message_words_words');
 -- name: has_words
 -- Whether there is anything in it to search for.
 SELECT numnode(websearch_to_tsquery('simple', %(search)s)) > 0;
+
+-- name: search_excerpts
+-- Of each of these chats the newest message in which a search finds something, and the words around.
+-- Only that one message of a chat is looked through once more.
+SELECT found.chat_id, found.id,
+       ts_headline('simple', left(t.text, %(characters_max)s),
+                   websearch_to_tsquery('simple', %(search)s),
+                   'StartSel="", StopSel="", MinWords=12, MaxWords=30, ShortWord=0')
+  FROM (SELECT DISTINCT ON (w.chat_id) w.chat_id, m.id, m.content
+          FROM message_words w
+          JOIN messages m ON m.id = w.message_id AND NOT m.deleted
+         WHERE w.chat_id = ANY(%(chats)s::uuid[])
+           AND w.words @@ websearch_to_tsquery('simple', %(search)s)
+         ORDER BY w.chat_id, m.id DESC) AS found,
+       LATERAL (SELECT string_agg(p ->> 'text', ' ') AS text
+                  FROM json_array_elements(found.content) AS p
+                 WHERE p ->> 'type' = 'text') AS t;

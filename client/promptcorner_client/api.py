@@ -121,9 +121,14 @@ def list_chats(
     labels: Mapping[str, str] | None = None,
     limit: int = 50,
     after_id: UUID | None = None,
+    excerpts: bool = False,
 ) -> ApiRequest[list[Chat]]:
-    """List chats, the newest first: those that match the search `q` and have all `labels`."""
+    """List chats, the newest first: those that match the search `q` and have all `labels`.
+
+    `excerpts`: with the words around what was found.
+    """
     query = [("limit", str(limit))]
+    query += [("excerpts", "true")] if excerpts else []
     query += [("q", q)] if q else []
     query += [("after_id", str(after_id))] if after_id else []
     query += [("label", f"{key}:{value}") for key, value in (labels or {}).items()]

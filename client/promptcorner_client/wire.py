@@ -59,6 +59,13 @@ class ChatContext(Struct, frozen=True, kw_only=True):
     resources: Sequence[ChatContextResource] | UnsetType = UNSET
 
 
+class ChatSearchMatch(Struct, frozen=True):
+    """The newest message in which a search found something, and the words around it."""
+
+    message_id: int
+    text: str
+
+
 class ChatApproval(Struct, frozen=True):
     """A call that does not run before a person has allowed it."""
 
@@ -114,6 +121,7 @@ class Chat(Struct, frozen=True, kw_only=True):
     attention: str | UnsetType = UNSET  # consent, tool_results, question, plan or error: see to it
     context: ChatContext | UnsetType = UNSET
     queued_for_capacity: bool | UnsetType = UNSET
+    search_match: ChatSearchMatch | UnsetType = UNSET  # in lists, where asked for
     client_type: str
     children: Sequence["Chat"]
 

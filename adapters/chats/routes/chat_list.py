@@ -18,8 +18,16 @@ from uuid import UUID
 from actors.law.ids import ChatId
 from actors.law.states import Status
 from adapters.chats.overviews import PAGE_DEFAULT, ListFilter, OverviewStore
-from adapters.chats.wire.chats import Chat, ChatCount, listed_chat
-from adapters.http.endpoints import Call, Endpoint, HttpResponse, Parameter, json_response, number
+from adapters.chats.wire.chats import Chat, ChatCount, listed_chat, with_match
+from adapters.http.endpoints import (
+    Call,
+    Endpoint,
+    HttpResponse,
+    Parameter,
+    flag,
+    json_response,
+    number,
+)
 from adapters.http.refusals import HttpError, Validation, query_refused
 from adapters.workspaces.store import OwnedWorkspaces
 
@@ -57,6 +65,9 @@ class ChatListRoutes:
                 parameters=(
                     Parameter(name="q", help='terms such as title:"two words" needs_me:true'),
                     Parameter(name="label", help="key:value; several hold together"),
+                    Parameter(
+                        name="excerpts", type=bool, help="say where q=search:… found something"
+                    ),
                     Parameter(name="limit", type=int, help=f"0 or none: {PAGE_DEFAULT}"),
                     Parameter(name="offset", type=int, help="how many to leave out"),
                     Parameter(name="after_id", type=UUID, help="the last chat of the page before"),
@@ -95,10 +106,15 @@ class ChatListRoutes:
             after=_after(call),
             sharing=self._sharing,
         )
-        chats = [] if search.is_vain else await self._overviews.page(call.user.id, search.wanted)
-        return json_response(
-            200, [listed_chat(chat, organization=self._organization) for chat in chats]
-        )
+        wants_excerpts = flag(call, "excerpts")
+        found = [] if search.is_vain else await self._overviews.page(call.user.id, search.wanted)
+        chats = [listed_chat(chat, organization=self._organization) for chat in found]
+        words = search.wanted.search
+        if wants_excerpts and words is not None and found:
+            ids = [chat.row.id for chat in found]
+            excerpts = await self._overviews.excerpts(ids, words)
+            chats = [with_match(chat, excerpts.get(ChatId(chat.id))) for chat in chats]
+        return json_response(200, chats)
 
     async def count(self, call: Call) -> HttpResponse:
         search = search_of(

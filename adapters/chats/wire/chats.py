@@ -4,10 +4,16 @@ from collections.abc import Mapping, Sequence
 from datetime import datetime
 from uuid import UUID
 
-from msgspec import UNSET, Raw, Struct, UnsetType
+from msgspec import UNSET, Raw, Struct, UnsetType, structs
 
 from actors.prompts.resources import Resource
-from adapters.chats.overview_rows import ChatOverview, ContextState, FileInfo, attention_of
+from adapters.chats.overview_rows import (
+    ChatOverview,
+    ContextState,
+    FileInfo,
+    SearchExcerpt,
+    attention_of,
+)
 from adapters.chats.wire.messages import ChatError, error_of
 from adapters.chats.wire.sending import ChatInputPart
 from adapters.tools.approvals.schemas import ChatApproval, approval_of
@@ -62,6 +68,13 @@ class ChatContext(Struct, frozen=True, kw_only=True):
     resources: Sequence[ChatContextResource] | UnsetType = UNSET
 
 
+class ChatSearchMatch(Struct, frozen=True):
+    """The newest message in which a search found something, and the words around it."""
+
+    message_id: int
+    text: str
+
+
 class Chat(Struct, frozen=True, kw_only=True):
     id: UUID
     organization_id: UUID
@@ -94,6 +107,7 @@ class Chat(Struct, frozen=True, kw_only=True):
     attention: str | UnsetType = UNSET  # consent, tool_results, question, plan or error: see to it
     context: ChatContext | UnsetType = UNSET
     queued_for_capacity: bool | UnsetType = UNSET
+    search_match: ChatSearchMatch | UnsetType = UNSET  # in lists, where asked for
     client_type: str
     children: Sequence["Chat"]
 
@@ -178,6 +192,13 @@ def listed_chat(chat: ChatOverview, *, organization: UUID) -> Chat:
         has_unread=chat.row.has_unread,
         children=[listed_chat(child, organization=organization) for child in chat.children],
     )
+
+
+def with_match(chat: Chat, found: SearchExcerpt | None) -> Chat:
+    """Return the chat with the place at which a search found something in it, if it did."""
+    if found is None:
+        return chat
+    return structs.replace(chat, search_match=ChatSearchMatch(found.message_id, found.text))
 
 
 def single_chat(

@@ -6,6 +6,7 @@ from actors.law import requests as ask
 from actors.law.chat import Visibility
 from actors.law.parts.message import ReasoningPart
 from adapters.chats import overviews as shelf
+from adapters.chats.overviews import EXCERPT_CHARACTERS_MAX
 from tests.actors.law.chats import ANN, BOB, assistant, edit, send, system
 from tests.contracts.given import applied
 
@@ -118,3 +119,22 @@ async def test_searching_writes_nothing_that_the_law_looks_at(ground):
     await ground.titles("search:quokka")
 
     assert before == await ground.store.rows(chat)
+
+
+async def test_a_search_says_where_it_found_something_if_it_is_asked(ground):
+    long = "before " * 300 + "the red wine\nof Tuscany " + "after " * 300
+    chat = await ground.a_chat("a", answered=["a red wine", long, "something else"])
+    await ground.a_chat("red wine only in the title")
+    query = {"q": 'search:"red wine"', "excerpts": "true"}
+
+    listed = {row["title"]: row for row in (await ground.list(**query)).said}
+    plain = (await ground.list(q='search:"red wine"')).said
+    without = (await ground.list(excerpts="true")).said
+
+    match = listed["a"]["search_match"]
+    assert "red wine of Tuscany" in match["text"]
+    assert len(match["text"]) <= EXCERPT_CHARACTERS_MAX
+    said = (await ground.store.rows(chat)).messages
+    assert [match["message_id"]] == [m.id for m in said if "Tuscany" in m.body.parts[0].text]
+    assert not any("search_match" in row for row in [*plain, *without])
+    assert 400 == (await ground.list(excerpts="some")).status
