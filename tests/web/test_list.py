@@ -281,6 +281,8 @@ async def test_a_shared_chat_can_be_read_and_not_changed(page, api, house, brows
         await other.until_text("read me", "[role=log]")
         await other.until_text("read only", ".top")
         assert [] == await other.all("textbox", FIELD)
+        await api.good("PATCH", f"{CHATS}/{chat}", {"title": "Still for two"})
+        await stands(other, "Today", "Still for two")
         assert [] == await other.all("button", "Share")
         assert [] == await other.faults_of_access()
         assert [] == other.unexpected

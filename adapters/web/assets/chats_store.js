@@ -29,7 +29,7 @@ import { hearWatch } from "./wire/watch.js";
 const PAGE = 50; // chats
 const LISTS_MAX = 12; // of other filters that are kept; the oldest is forgotten
 const AGAIN_MS = 1500; // a list of which news cannot be placed is read anew, at most so often
-const SHARED_MS = 30_000; // chats of others are asked for so often: the watch does not tell of them
+const SHARED_MS = 60_000; // the list is read so often: no news tells that a chat was shared, or is no more
 const KNOWN_MAX = 50; // chats that were opened and are in no list; the oldest is forgotten
 
 /** @type {Map<string, import("./vendor/preact.js").Signal<ChatList>>} */
@@ -115,11 +115,9 @@ function hear(event) {
   if (shown.peek().peek().stale) readStale();
 }
 
-/** Ask again for chats of others, as long as there are any and somebody looks. */
+/** See whether chats were shared with the user since, while somebody looks. */
 function readShared() {
-  const list = shown.peek();
-  const user = me.peek()?.id;
-  if (!document.hidden && user && list.peek().roots.some((root) => root.owner_id !== user)) readFirst(list);
+  if (!document.hidden && shown.peek().peek().state === "ready") readFirst(shown.peek());
 }
 
 /**

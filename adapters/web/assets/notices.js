@@ -6,6 +6,7 @@
 import { chats } from "./chats_store.js";
 import { preferences } from "./preferences.js";
 import { go } from "./routes.js";
+import { me } from "./session.js";
 import { lightOf } from "./state/lights.js";
 import { noticeOf } from "./state/notices.js";
 import { effect } from "./ui.js";
@@ -24,7 +25,7 @@ export function followNotices() {
   effect(() => {
     for (const root of chats.list.value.roots) for (const chat of [root, ...root.children]) if (!lights.has(chat.id)) lights.set(chat.id, lightOf(chat));
   });
-  hearWatch((event) => event.chat && void hear(event.chat));
+  hearWatch((event) => event.chat?.owner_id === me.peek()?.id && void hear(event.chat));
 }
 
 /** @param {import("./state/notices.js").Chat} chat */

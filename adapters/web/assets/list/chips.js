@@ -29,6 +29,7 @@ export function Chips() {
   const now = filters.value;
   const { unread } = known.value;
   const needs = chats.needs.value;
+  const more = chats.list.value.more === "no" ? "" : "+";
   return html`<div class="chips" role="toolbar" aria-label="Filters">
     <button class=${`chip ${now.source ? "on" : ""}`} aria-haspopup="menu"
       onClick=${openSources}>${SOURCES[now.source]}${icon("down")}</button>
@@ -36,7 +37,7 @@ export function Chips() {
       onClick=${() => filter({ needs: !now.needs })}><${Cue}
         light="ask" />Ask me${needs ? ` ${needs}` : ""}</button>
     <button class=${`chip ${now.unread ? "on" : ""}`} aria-pressed=${now.unread}
-      onClick=${() => filter({ unread: !now.unread })}>Unread${unread ? ` ${unread}` : ""}</button>
+      onClick=${() => filter({ unread: !now.unread })}>Unread${unread ? ` ${unread}${more}` : ""}</button>
     ${now.labels.map((label) => html`<${Removable} key=${label} name=${label.replace(":", ": ")}
       onRemove=${() => filter({ labels: now.labels.filter((one) => one !== label) })} />`)}
     ${now.archived ? html`<${Removable} name="Archived"

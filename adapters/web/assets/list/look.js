@@ -11,6 +11,7 @@ import { computed, effect, signal } from "../ui.js";
 import { minute } from "./clock.js";
 
 /** @typedef {import("../state/filters.js").Filters} Filters */
+/** @typedef {import("../wire/types.js").Chat} Chat */
 
 const FOLDED = "list.folded";
 const UNFOLDED = "list.unfolded";
@@ -45,13 +46,23 @@ export const roots = computed(() => {
   const mine = me.value?.id ?? "";
   const { roots: listed } = chats.list.value;
   const all = isPlain(filters.value) ? [...listed, ...needingBesides(listed)] : listed;
-  return all.filter((root) => fits(root, filters.value, mine));
+  return all.filter((root) => fits(root, filters.value, mine)).map((root) => (root.owner_id === mine ? root : quiet(root)));
 });
+
+/** @type {WeakMap<Chat, Chat>} */
+const QUIET = new WeakMap();
+
+/** What is unread in a chat of another is that other's matter. @param {Chat} chat */
+function quiet(chat) {
+  const known = chat.has_unread ? (QUIET.get(chat) ?? { ...chat, has_unread: false }) : chat;
+  QUIET.set(chat, known);
+  return known;
+}
 
 /** @param {Filters} now */
 const isPlain = (now) => !now.unread && !now.archived && !now.labels.length && now.source !== "shared";
 
-/** @param {readonly import("../wire/types.js").Chat[]} listed */
+/** @param {readonly Chat[]} listed */
 function needingBesides(listed) {
   const there = new Set(listed.map((root) => root.id));
   return chats.needing.value.roots.filter((root) => needsPerson(root) && !there.has(root.id));

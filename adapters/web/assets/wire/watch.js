@@ -56,7 +56,8 @@ function lead() {
     tabs.say("watch", event);
   };
   keepLine({
-    dial: (way, hear) => (way === 0 ? dialSocket(address("chats/watch"), hear) : askAgain(hear)),
+    dial: (way, hear) =>
+      way === 0 ? dialSocket(address("chats/watch", { shared: true }), hear) : askAgain(hear),
     onOpen: () => tellAll({ kind: "again" }),
     onData: tellAll,
     onState: (line) => {
