@@ -11,7 +11,7 @@ export {
 /** @template T @typedef {import("./vendor/preact.js").Signal<T>} Signal */
 /** @template T @typedef {import("./vendor/preact.js").ReadonlySignal<T>} ReadonlySignal */
 
-export {h};
+export {Component, h};
 
 /**
  * Views as text: html`<p class="dim">${words}</p>`. htm would keep what has no values in it and use

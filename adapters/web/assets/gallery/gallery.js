@@ -42,6 +42,7 @@ const AT = {
   },
   decided: () => undefined,
   isFirst: () => true,
+  isCurrent: () => true,
   isUnfolded: (/** @type {string} */ key) => folds.value.has(key),
   unfold: (/** @type {string} */ key, /** @type {boolean} */ isOpen) => (folds.value = new Set(isOpen ? [key] : [])),
   fill: () => {},

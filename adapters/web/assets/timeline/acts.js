@@ -20,7 +20,9 @@ import { textOf } from "./turn.js";
 /** @param {Desk} desk @returns {() => void} */
 export function registerActs(desk) {
   const here = () => !current.value || current.value === desk.conversation;
-  const removers = [...acts(desk), ...navigationOf(desk)].map((each) =>
+  const all = [...acts(desk), ...navigationOf(desk)];
+  desk.around.own = new Map(all.map((each) => [each.id, each]));
+  const removers = all.map((each) =>
     command({ hidden: true, ...each, when: () => here() && (each.when?.() ?? true) }),
   );
   return () => removers.forEach((remove) => remove());
@@ -35,7 +37,7 @@ function acts(desk) {
     { id: "message.link", title: "Copy a link to a message", run: ({ message }) => copyLink(conversation.id, message) },
     { id: "message.edit", title: "Edit your last message", group, hidden: false, when: () => isOwn(desk) && Boolean(lastOwn(desk)), run: (args) => edit(desk, args?.message) },
     { id: "message.resend", title: "Send again with another model", run: (args) => resend(desk, args) },
-    { id: "message.show", title: "Show a message", run: (args) => showCall(args) },
+    { id: "message.show", title: "Show a message", run: (args) => showCall(desk.box, args) },
     { id: "message.whole", title: "Show the whole result", run: ({ message }) => told(conversation.readWhole(message), "It could not be loaded") },
     { id: "file.show", title: "Show a file", run: (what) => import("./lightbox.js").then((module) => module.showFile(what)) },
     { id: "chat.open", title: "Open a chat", run: ({ chat }) => go(`/c/${chat}`) },
@@ -50,7 +52,7 @@ function acts(desk) {
 }
 
 /** @param {Desk} desk @returns {import("../commands.js").Command[]} */
-function decisions({ conversation, place }) {
+function decisions({ conversation, place, box }) {
   const group = "Consent";
   const open = () => conversation.state.peek().asks[0];
   const when = () => Boolean(open());
@@ -59,16 +61,16 @@ function decisions({ conversation, place }) {
   return [
     { id: "approval.allow", title: "Allow once", group, hidden: false, when, run: decide("allow_once") },
     { id: "approval.always", title: "Always allow in this chat", group, hidden: false, when, run: decide("allow_always") },
-    { id: "approval.deny", title: "Deny, with words", group, hidden: false, when, run: (args) => (args?.ask ? decide("deny")(args) : openDenial(open(), place)) },
+    { id: "approval.deny", title: "Deny, with words", group, hidden: false, when, run: (args) => (args?.ask ? decide("deny")(args) : openDenial(open(), place, box)) },
   ];
 }
 
-/** Go to the card and let words be written. @param {import("./calls.js").Approval} approval @param {Desk["place"]} place */
-function openDenial(approval, place) {
+/** Go to the card and let words be written. @param {import("./calls.js").Approval} approval @param {Desk["place"]} place @param {HTMLElement} box */
+function openDenial(approval, place, box) {
   const selector = `[data-approval="${CSS.escape(approval.tool_call_id)}"]`;
-  if (!document.querySelector(selector)) place.toEnd();
+  if (!box.querySelector(selector)) place.toEnd();
   requestAnimationFrame(() => {
-    const card = document.querySelector(selector);
+    const card = box.querySelector(selector);
     card?.scrollIntoView({ block: "nearest" });
     const button = card?.querySelector(".deny");
     if (button instanceof HTMLElement) button.click();
@@ -163,10 +165,10 @@ async function withModel(at, run) {
   else toast(why || "There is no model.");
 }
 
-/** @param {{call?: string}} what */
-function showCall({ call }) {
+/** @param {HTMLElement} box @param {{call?: string}} what */
+function showCall(box, { call }) {
   if (!call) return;
-  const card = document.querySelector(`[data-approval="${CSS.escape(call)}"]`);
+  const card = box.querySelector(`[data-approval="${CSS.escape(call)}"]`);
   card?.scrollIntoView({ block: "center" });
   if (card instanceof HTMLElement) card.focus({ preventScroll: true });
 }

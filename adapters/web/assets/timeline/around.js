@@ -4,6 +4,7 @@ import { chats } from "../chats_store.js";
 import { catalogue, modelOf, readModels } from "../composer/catalogue.js";
 import { money } from "../text/money.js";
 import { find } from "../commands.js";
+import { current } from "../current.js";
 import { me } from "../session.js";
 import { computed, effect, signal } from "../ui.js";
 import { address, api } from "../wire/api.js";
@@ -21,6 +22,8 @@ export function aroundOf(conversation) {
   return {
     chat: conversation.id,
     ...memoryOf(),
+    own: /** @type {ReadonlyMap<string, any>} */ (new Map()), // commands of this chat itself
+    isCurrent: () => !current.value || current.value === conversation,
     do: doer(conversation),
     agent: (/** @type {string} */ child) =>
       children.value.find((/** @type {any} */ each) => each.id === child) ?? found(child),
@@ -80,8 +83,15 @@ function remembering() {
 }
 
 /** @param {Conversation} conversation */
-const doer = (conversation) => (/** @type {string} */ id, /** @type {any} */ args) =>
-  find(id)?.run({ chat: conversation.id, ...args });
+const doer = (conversation) =>
+  /**
+   * @this {{own: ReadonlyMap<string, any>}}
+   * @param {string} id
+   * @param {any} args
+   */
+  function (id, args) {
+    return (this.own.get(id) ?? find(id))?.run({ chat: conversation.id, ...args });
+  };
 
 /** @param {string} file */
 async function textOf(file) {

@@ -7,6 +7,7 @@ import { hostOf, isWebAddress } from "./addresses.js";
 import { SignButton, useToggle } from "./controls.js";
 import { timeOf } from "./calls.js";
 import { preferences } from "../preferences.js";
+import { Guard, NOTHING } from "./guard.js";
 import { OwnMessage } from "./own_message.js";
 import { FileChip } from "./attachments.js";
 import { Prose } from "./prose.js";
@@ -34,6 +35,14 @@ const VIEWS = {
 
 /** What tools did: cards are loaded with the first of them. */
 const CallItem = later(() => import("./cards/table.js").then((module) => module.CallItem));
+
+const PlainCalls = later(() => import("./cards/table.js").then((module) => module.PlainCalls));
+
+/** An item whose own view has fallen: calls in the general card. @param {{item: Item, at: Around}} props */
+export const PlainItem = ({ item, at }) =>
+  html`<${Guard} of=${item} fallback=${NOTHING}>
+    ${item.call || item.calls ? html`<${PlainCalls} calls=${item.calls ?? [item.call]} at=${at} />` : NOTHING()}
+  </${Guard}>`;
 
 /** An item of the timeline. @param {{item: Item, at: Around}} props */
 export const ItemView = memo(({ item, at }) => (VIEWS[item.kind] ?? VIEWS.call)(item, at));

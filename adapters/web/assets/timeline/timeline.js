@@ -7,9 +7,10 @@ import { Announcer } from "./announcer.js";
 import { registerActs } from "./acts.js";
 import { Endings } from "./endings.js";
 import { editing } from "./editing.js";
+import { Guard } from "./guard.js";
 import { keepPlace } from "./keep_place.js";
 import { JumpButton } from "./jump.js";
-import { ItemView } from "./rows.js";
+import { ItemView, PlainItem } from "./rows.js";
 import { Sending } from "./own_message.js";
 import { itemsOf } from "./turn.js";
 
@@ -108,7 +109,7 @@ const Row = memo(({ item, at }) => {
   const edited = editing.value;
   const isFaded = edited && edited.chat === at.chat && (item.message > edited.message.id || (!item.message && item.turn));
   return html`<div class=${`tl-row ${item.kind}-row ${isFaded ? "faded" : ""}`} inert=${isFaded ? true : undefined} data-key=${item.key}>
-    <${ItemView} item=${item} at=${at} />
+    <${Guard} of=${item} fallback=${() => html`<${PlainItem} item=${item} at=${at} />`}><${ItemView} item=${item} at=${at} /></${Guard}>
   </div>`;
 });
 

@@ -24,6 +24,7 @@ import { BigText, clipped } from "./big_text.js";
  * @property {(call: Call) => {name: string, tool: string}} server whose tool a call is of
  * @property {(id: string) => {decision: string, decided_by: string | null} | undefined} decided
  * @property {(ask: import("../calls.js").Approval) => boolean} isFirst whether keys decide about it
+ * @property {() => boolean} isCurrent whether its column is the one that keys are for
  * @property {boolean} readonly
  *
  * A card: data, and small views that are made when they are needed.

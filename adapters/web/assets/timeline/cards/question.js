@@ -82,7 +82,7 @@ function Form({ call, at, questions }) {
   const isLast = place === questions.length - 1;
   const name = `${call.key}.${place}`;
   const isOpen = call.state === "done";
-  useDigits(isOpen && call.latest, options.length + 1, name);
+  useDigits(isOpen && call.latest && at.isCurrent(), options.length + 1, name);
   return html`<form class="card question" data-call=${call.key} data-question=${isOpen ? "open" : "comes"} aria-label="Question" tabindex="-1" onSubmit=${(/** @type {Event} */ event) => (event.preventDefault(), next())}>
     <header>${icon("q")}<b>${question || header}</b><span class="r">${questions.length > 1 && `${place + 1} of ${questions.length}`}</span></header>
     <div class="in">

@@ -44,6 +44,10 @@ export const CallView = memo(({ call, at }) => {
   return own ?? html`<${CallLine} card=${card} call=${call} at=${at} />`;
 });
 
+/** Calls in the general card, whatever their own is. @param {{calls: readonly Call[], at: At}} props */
+export const PlainCalls = ({ calls, at }) =>
+  calls.map((call) => html`<${CallLine} key=${call.key} card=${generic} call=${call} at=${at} />`);
+
 /** @type {Record<string, (item: import("../items.js").Item, at: At) => any>} */
 const KINDS = {
   call: (item, at) => html`<${CallView} call=${item.call} at=${at} />`,
