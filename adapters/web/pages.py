@@ -7,6 +7,7 @@ then asks for it itself, and shows why it was refused.
 
 from collections.abc import Mapping, Sequence
 from html import escape
+from urllib.parse import quote
 
 import msgspec
 
@@ -61,9 +62,10 @@ class ShellPages:
         )
 
     async def show(self, call: Call) -> HttpResponse:
-        data = {path: await self._ask(call, path) for path in _paths(call.path.get("chat", ""))}
+        chat = call.path.get("chat", "")
+        data = {path: await self._ask(call, path) for path in _paths(chat)}
         known = {path: msgspec.Raw(body) for path, body in data.items() if body is not None}
-        page = shell(await self._source.now(), known)
+        page = shell(await self._source.now(), known, chat if f"{CHATS}/{chat}" in known else "")
         return HttpResponse(200, page, HTML, PAGE_HEADERS)
 
     async def _ask(self, call: Call, path: str) -> bytes | None:
@@ -81,20 +83,29 @@ def _paths(chat: str) -> Sequence[str]:
     return (*ALWAYS, f"{CHATS}/{chat}", f"{CHATS}/{chat}/messages?limit={MESSAGES}&results=cut")
 
 
-def shell(assets: Assets, data: Mapping[str, msgspec.Raw]) -> bytes:
-    """Return the page. `<` is escaped in its data, so that no text of a user ends their element."""
+def shell(assets: Assets, data: Mapping[str, msgspec.Raw], chat: str = "") -> bytes:
+    """Return the page. `<` is escaped in its data, so that no text of a user ends their element.
+
+    Without a script, or with one that does not run in an old browser, it leads to the page of
+    `chat` that needs none.
+    """
+    plain = f"/c/{quote(chat)}/read" if chat else ""
+    instead = f'<meta http-equiv="refresh" content="0; url={plain}">' if chat else ""
+    link = f'<a href="{plain}">Read this chat without a script</a>' if chat else ""
     text = msgspec.json.encode({"digest": assets.digest, "answers": data})
     return f"""<!doctype html>
 <html lang="en">
 <head>
 {head(assets, "promptcorner")}
 {_preloads(assets)}
+<script src="{assets.url("early.js")}"></script>
 <script type="module" src="{assets.url(assets.entry)}"></script>
+<noscript>{instead}</noscript>
 </head>
 <body>
 <noscript><p>This page needs JavaScript. A chat can be read without it: add /read to its address.\
 </p></noscript>
-<div id="app"></div>
+<div id="app"><p class="late">The page does not begin in this browser. {link}</p></div>
 <script type="application/json" id="shell">{text.decode().replace("<", chr(92) + "u003c")}</script>
 </body>
 </html>

@@ -178,6 +178,19 @@ async def test_between_the_panel_lies_over_and_goes_with_escape(page, api):
     await page.until("!document.querySelector('aside.panel')")
 
 
+async def test_the_first_thing_that_is_drawn_has_the_theme_of_its_user(page):
+    await page.goto("/settings")
+    await page.js("localStorage.setItem('preferences', JSON.stringify({theme: 'dark'}))")
+    await page.do("Network.setBlockedURLs", urls=["*/join/*"])
+    page.allow("ERR_BLOCKED_BY_CLIENT", "Failed to load")
+
+    await page.reload()
+
+    assert "rgb(20, 21, 25)" == await page.js("getComputedStyle(document.body).backgroundColor")
+    await page.until_text("The page does not begin in this browser.")
+    await page.until("getComputedStyle(document.querySelector('.late')).visibility === 'visible'")
+
+
 async def test_the_tab_says_what_needs_its_user(page, api):
     chat = await api.chat(f"{SLOWLY} Work for a while", status="running")
     await page.goto(f"/c/{chat}")
@@ -231,7 +244,8 @@ async def test_without_a_script_a_chat_is_read_and_written(page, api):
     await page.until_text("Good evening.", "main")
     assert [] == await page.faults_of_access()
     await page.do("Emulation.setScriptExecutionDisabled", value=True)
-    await page.goto(f"/c/{chat}/read")
+    await page.goto(f"/c/{chat}")  # leads to the page without a script
+    await page.find("button", "Send")
     await (await page.find("textbox", "Message")).type("And good night.")
     await page.click("button", "Send")
 

@@ -76,7 +76,7 @@ async def test_no_text_ends_the_data_of_a_page(edge):
 
     page = (await edge.member.get(f"/c/{chat}")).body.decode()
 
-    assert page.count("</script>") == 2
+    assert page.count("</script>") == 3
     assert "<script>alert" not in page
     assert "</script><script>alert(1)</script><!--" in str(
         await answers_in(edge.member, f"/c/{chat}")
