@@ -185,6 +185,10 @@ async def test_an_administrator_sets_up_a_provider_and_a_model(admin, house):
     await admin.click("button", "Add the provider")
     await admin.until_text("sk-0...6789")
     await admin.until_text("It has no model yet")
+    await fill(admin, "Key", "sk-9876543210-9876543210")
+    await save(admin)
+    await admin.until_text("sk-9...3210")
+    assert "sk-0...6789" not in await admin.text()
 
     await admin.goto("/admin/models/new")
     await choose_text(admin, "Provider", "lab")

@@ -46,8 +46,8 @@ function Config({ config, models }) {
       ${efforts.length > 0 && html`<${Choice} form=${form} name="reasoning_effort" label="Effort" options=${efforts} none="as the model has it" />`}
     </div>
     <div class="fields-2">
-      <${Amount} form=${form} name="max_uses_per_run" label="Asked at most" unit="times a turn" min=${0} placeholder="as delivered" />
-      <${Amount} form=${form} name="max_output_tokens" label="Longest advice" unit="tokens" min=${0} placeholder="as delivered" />
+      <${Amount} form=${form} name="max_uses_per_run" label="Asked at most" unit="times a turn" min=${0} placeholder="no limit" />
+      <${Amount} form=${form} name="max_output_tokens" label="Longest advice" unit="tokens" min=${0} placeholder="no limit" />
     </div>
   <//>`;
 }

@@ -106,28 +106,27 @@ function Stored({ provider, again }) {
     <${Text} form=${form} name="display_name" label="Shown as" placeholder=${vendor.name} />
     <${Text} form=${form} name="base_url" label="Address" type="url" mono placeholder=${vendor.hint} />
     ${vendor.keys ? html`<${Keys} form=${form} />` : html`<${Aws} form=${form} isSet />`}
-    <${Switch} form=${form} name="enabled" label="Switched on" help="Off: its models are not on offer, and chats with them wait for another." />
+    <${Switch} form=${form} name="enabled" label="Switched on" help="Off: its models are not on offer. Chats with them cannot go on until another model is chosen." />
   <//>`;
 }
 
-/** What a PATCH says: the keys that stay, with the new one. @param {any} saved @param {any} values */
+/** What a PATCH says. The first key is the one that is used, so a new one takes the place of all. @param {any} saved @param {any} values */
 function changed(saved, { key, ...values }) {
   const { key: _, api_keys, ...rest } = changes(saved, { ...values, key });
-  const added = key.trim() ? [{ api_key: key.trim() }] : [];
-  const isOther = api_keys || added.length;
-  return { ...rest, ...(isOther && { api_keys: [...values.api_keys.map((/** @type {any} */ each) => ({ id: each.id })), ...added] }) };
+  if (key.trim()) return { ...rest, api_keys: [{ api_key: key.trim() }] };
+  return api_keys ? { ...rest, api_keys: api_keys.map((/** @type {any} */ each) => ({ id: each.id })) } : rest;
 }
 
 /** @param {{form: any}} props */
 function Keys({ form }) {
   const { id, faults } = fieldOf({ form, name: "api_keys", label: "" });
   const keys = form.get("api_keys") ?? [];
-  return html`<${Field} id="${form.id}-key" faults=${faults} label="Keys" help="Several are used in turn. A key is sealed when it is stored, and never shown again.">
-    ${keys.length > 0 && html`<ul class="items">${keys.map((/** @type {any} */ key) => html`<li class="item" key=${key.id}>
-      <div class="item-main"><span class="item-text"><b class="mono">${key.masked}</b><small>added ${when(key.created_at)}</small></span></div>
+  return html`<${Field} id="${form.id}-key" faults=${faults} label="Key" help=${keys.length ? "A new key takes the place of what is stored." : "It is sealed when it is stored, and never shown again."}>
+    ${keys.length > 0 && html`<ul class="items">${keys.map((/** @type {any} */ key, /** @type {number} */ at) => html`<li class="item" key=${key.id}>
+      <div class="item-main"><span class="item-text"><b class="mono">${key.masked}</b><small>added ${when(key.created_at)}${keys.length > 1 && (at ? ", not used" : ", used")}</small></span></div>
       <span class="item-side"><button type="button" class="ic" aria-label="Remove the key ${key.masked}" onClick=${() => form.set("api_keys", keys.filter((/** @type {any} */ other) => other !== key))}>${icon("trash")}</button></span>
     </li>`)}</ul>`}
-    <input id="${form.id}-key" class="in mono" type="password" autocomplete="off" placeholder=${keys.length ? "Another key" : "Key"} aria-describedby=${faults.length ? `${id}-fault` : undefined}
+    <input id="${form.id}-key" class="in mono" type="password" autocomplete="off" placeholder=${keys.length ? "New key" : ""} aria-describedby=${faults.length ? `${id}-fault` : undefined}
       value=${form.get("key")} onInput=${(/** @type {any} */ event) => form.set("key", event.currentTarget.value)} />
   <//>`;
 }
