@@ -92,6 +92,11 @@ test("a chat stands in one section only", () => {
   assert.deepEqual(keys.slice(0, 2), [pinned[1].id, pinned[0].id]);
 });
 
+test("what asks stands before what has failed", () => {
+  const [failed, asking] = [chat({ status: "error" }), chat({ status: "requires_action" })];
+  assert.deepEqual(shown([failed, asking]), ["Needs you", asking.id, failed.id]);
+});
+
 test("an agent's failure is its root's matter", () => {
   assert.deepEqual(shown([chat({ id: "root", children: [chat({ status: "error" })] })])[0], "Today");
 });

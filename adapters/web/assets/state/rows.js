@@ -16,7 +16,7 @@
  */
 
 import { period } from "./ages.js";
-import { asks, familyLight, familyWorks, lightOf, needsPerson } from "./lights.js";
+import { askerOf, asks, familyLight, familyWorks, lightOf, needsPerson } from "./lights.js";
 
 const PINNED = { key: "pinned", title: "Pinned", counted: false };
 const NEEDS = { key: "needs", title: "Needs you", counted: true };
@@ -64,6 +64,7 @@ export function sectionsOf(roots, look) {
     else found.set(of.key, { counted: false, ...of, roots: [root] });
   }
   found.get("pinned")?.roots.sort((one, other) => one.pin_order - other.pin_order);
+  found.get("needs")?.roots.sort((one, other) => patience(one) - patience(other));
   const sections = [...found.values()].filter((section) => section.roots.length);
   return look.group === "label" ? sections.sort(byLabel) : sections;
 }
@@ -73,6 +74,9 @@ export function sectionsOf(roots, look) {
  * @type {WeakMap<Chat, {group: string, today: number, section: {key: string, title: string, counted?: boolean}}>}
  */
 const FOUND = new WeakMap();
+
+/** What asks may have a deadline, so it stands before what has failed. @param {Chat} root */
+const patience = (root) => (askerOf(root) ? 0 : 1);
 
 /** @param {Chat} root @param {Look} look */
 function sectionOf(root, look) {
