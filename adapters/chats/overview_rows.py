@@ -75,6 +75,7 @@ class OverviewRow(Record, frozen=True):
     shared: bool
     has_unread: bool
     asked_by: str | None  # the tool by which the turn that ended asks its user; None: it does not
+    question: str | None  # that it asks, the first of them
 
 
 class SingleOverviewRow(OverviewRow, frozen=True):

@@ -67,6 +67,18 @@ EXISTS (SELECT FROM chat_readers r WHERE r.chat_id = coalesce(c.root_id, c.id))
 -- The tool by which its last turn asks its user.
 {asking_tool}
 
+-- column: OverviewRow.question
+-- The first question of the newest message of a model, if it asks its user.
+CASE WHEN c.status = 'waiting' AND c.plan_mode = 'plan' THEN
+    (SELECT p -> 'args' -> 'questions' -> 0 ->> 'question'
+       FROM messages m, json_array_elements(m.content) AS p
+      WHERE m.id = (SELECT max(a.id) FROM messages a
+                     WHERE a.chat_id = c.id AND a.role = 'assistant' AND NOT a.deleted)
+        AND p ->> 'type' = 'tool-call'
+        AND p ->> 'tool_name' = 'ask_user_question'
+      LIMIT 1)
+END
+
 -- column: SingleOverviewRow.is_unheld
 -- Whether it has work to do, and no process does it.
 c.status = 'running' AND NOT c.archived AND NOT EXISTS (

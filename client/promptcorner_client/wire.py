@@ -119,6 +119,7 @@ class Chat(Struct, frozen=True, kw_only=True):
     files: Sequence[ChatFileMetadata] | UnsetType = UNSET
     has_unread: bool
     attention: str | UnsetType = UNSET  # consent, tool_results, question, plan or error: see to it
+    question: str | UnsetType = UNSET  # if that is a question: the first one
     context: ChatContext | UnsetType = UNSET
     queued_for_capacity: bool | UnsetType = UNSET
     search_match: ChatSearchMatch | UnsetType = UNSET  # in lists, where asked for

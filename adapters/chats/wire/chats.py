@@ -8,6 +8,7 @@ from msgspec import UNSET, Raw, Struct, UnsetType, structs
 
 from actors.prompts.resources import Resource
 from adapters.chats.overview_rows import (
+    Attention,
     ChatOverview,
     ContextState,
     FileInfo,
@@ -17,6 +18,8 @@ from adapters.chats.overview_rows import (
 from adapters.chats.wire.messages import ChatError, error_of
 from adapters.chats.wire.sending import ChatInputPart
 from adapters.tools.approvals.schemas import ChatApproval, approval_of
+
+QUESTION_CHARACTERS_MAX = 200  # of a question in a list; the rest is left out
 
 
 class ChatFileMetadata(Struct, frozen=True, kw_only=True):
@@ -105,6 +108,7 @@ class Chat(Struct, frozen=True, kw_only=True):
     files: Sequence[ChatFileMetadata] | UnsetType = UNSET
     has_unread: bool
     attention: str | UnsetType = UNSET  # consent, tool_results, question, plan or error: see to it
+    question: str | UnsetType = UNSET  # if that is a question: the first one
     context: ChatContext | UnsetType = UNSET
     queued_for_capacity: bool | UnsetType = UNSET
     search_match: ChatSearchMatch | UnsetType = UNSET  # in lists, where asked for
@@ -240,6 +244,7 @@ def _chat(
     queued_for_capacity: bool | UnsetType = UNSET,
 ) -> Chat:
     attention = attention_of(chat)
+    asks = attention is Attention.QUESTION and chat.row.question
     return Chat(
         id=chat.row.id,
         organization_id=organization,
@@ -271,6 +276,7 @@ def _chat(
         files=files,
         has_unread=has_unread,
         attention=UNSET if attention is None else attention.value,
+        question=asks[:QUESTION_CHARACTERS_MAX] if asks else UNSET,
         context=UNSET if chat.context is None else _context(chat.context, resources),
         queued_for_capacity=queued_for_capacity,
         client_type=chat.row.client_type,

@@ -1,5 +1,7 @@
 """Which chats somebody has to look at, why, and how many there are."""
 
+from dataclasses import replace
+
 import pytest
 
 from actors.law import requests as ask
@@ -69,6 +71,28 @@ async def test_a_chat_says_why_somebody_has_to_look_at_it(ground, name):
     assert (why, why) == (shown.get("attention"), listed.get("attention"))
     assert ([name] if why else []) == await ground.titles("needs_me:true")
     assert ([] if why else [name]) == await ground.titles("needs_me:false")
+
+
+@pytest.mark.parametrize(
+    ("args", "shown"),
+    [
+        ('{"questions": [{"question": "Red or white?"}, {"question": "When?"}]}', "Red or white?"),
+        ('{"questions": [{"question": "%s"}]}' % ("why " * 100), ("why " * 100)[:200]),
+        ('{"questions": []}', None),
+        ('["Red?"]', None),
+        ("7", None),
+        (None, None),
+    ],
+)
+async def test_a_question_is_shown_in_lists(ground, args, shown):
+    asking = replace(call("q", ASKS), args=args)
+    chat = await ground.a_chat("a", done=False, plan_mode="plan")
+    then = [step(assistant(asking)), step(tool(result("q", ASKS))), ask.FinishTurn()]
+    await applied(ground.store.ledger.apply(chat, then))
+
+    [listed] = (await ground.list()).said
+
+    assert ("question", shown) == (listed["attention"], listed.get("question"))
 
 
 async def test_a_root_needs_its_owner_if_one_of_its_agents_asks(ground):
