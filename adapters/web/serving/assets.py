@@ -47,6 +47,9 @@ _IMPORT = re.compile(
 )
 
 
+_STYLE_COMMENTS = re.compile(rb"/\*(?:[^*]|\*(?!/))*\*/\s*|(?<=\n)[ \t]+")
+
+
 class Asset:
     """One file, as it is and compressed."""
 
@@ -105,6 +108,7 @@ def load_assets(folder: Path | None) -> Assets:
     files[STYLES] = b"\n".join(files[name] for name in ordered)
     if folder is not None:
         return Assets(files, digest=DEVELOPER)
+    files[STYLES] = _STYLE_COMMENTS.sub(b"", files[STYLES])
     try:
         files |= join_modules(files, ENTRY)
     except UnjoinableModule as fault:  # slower, but the same page

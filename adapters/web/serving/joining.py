@@ -197,6 +197,7 @@ def _in_order(modules: Mapping[str, _Module], starts: Sequence[str]) -> Sequence
 def _written(chunk: str, modules: Sequence[_Module], place: Mapping[str, str]) -> str:
     heads: dict[str, str] = {}
     parts: list[str] = []
+    short = {module.name: f"${number}" for number, module in enumerate(modules)}
 
     def reference(name: str) -> str:
         """Return what a module is called in this file."""
@@ -208,7 +209,7 @@ def _written(chunk: str, modules: Sequence[_Module], place: Mapping[str, str]) -
             alias = "$c_" + re.sub(r"\W", "_", place[name])
             heads[place[name]] = f'import {{$modules as {alias}}} from "./{place[name]}";'
             return f'{alias}["{name}"]'
-        return f'$modules["{name}"]'
+        return short[name]
 
     def later(module: _Module) -> str:
         def loaded(found: re.Match[str]) -> str:
@@ -225,7 +226,7 @@ def _written(chunk: str, modules: Sequence[_Module], place: Mapping[str, str]) -
         ]
         names = ", ".join(b if a == b else f"{a}: {b}" for a, b in module.exports)
         parts.append(
-            f'$modules["{module.name}"] = (() => {{\n'
+            f'const {short[module.name]} = $modules["{module.name}"] = (() => {{\n'
             + "\n".join([*bound, later(module).strip()])
             + f"\nreturn {{{names}}};\n}})();\n"
         )
