@@ -47,7 +47,7 @@ function Config({ config, models }) {
     </div>
     <div class="fields-2">
       <${Amount} form=${form} name="max_uses_per_run" label="Asked at most" unit="times a turn" min=${0} placeholder="no limit" />
-      <${Amount} form=${form} name="max_output_tokens" label="Longest advice" unit="tokens" min=${0} placeholder="no limit" />
+      <${Amount} form=${form} name="max_output_tokens" label="Longest advice" unit="tokens" min=${0} placeholder="16384" />
     </div>
   <//>`;
 }
