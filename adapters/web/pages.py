@@ -13,6 +13,7 @@ import msgspec
 
 from adapters.http.endpoints import Call, Endpoint, HttpResponse
 from adapters.http.refusals import HttpError
+from adapters.people.auth.signing import Signing, csrf_cookie
 from adapters.web.inner import ApiCaller
 from adapters.web.policy import PAGE_HEADERS
 from adapters.web.serving.asset_routes import AssetSource
@@ -41,9 +42,10 @@ PATHS = {
 class ShellPages:
     """Serves the shell, with the data that the API has for it."""
 
-    def __init__(self, source: AssetSource, api: ApiCaller) -> None:
+    def __init__(self, source: AssetSource, api: ApiCaller, signing: Signing) -> None:
         self._source = source
         self._api = api
+        self._signing = signing
 
     def endpoints(self) -> Sequence[Endpoint]:
         return tuple(
@@ -66,7 +68,10 @@ class ShellPages:
         data = {path: await self._ask(call, path) for path in _paths(chat)}
         known = {path: msgspec.Raw(body) for path, body in data.items() if body is not None}
         page = shell(await self._source.now(), known, chat if f"{CHATS}/{chat}" in known else "")
-        return HttpResponse(200, page, HTML, PAGE_HEADERS)
+        # A browser may have lost this cookie alone; then the page could change nothing.
+        csrf = self._signing.csrf_of(call.user.token)
+        headers = (*PAGE_HEADERS, *csrf_cookie(csrf, origin=call.origin))
+        return HttpResponse(200, page, HTML, headers)
 
     async def _ask(self, call: Call, path: str) -> bytes | None:
         """Return the JSON that the API answers to this caller, or None if it is refused."""

@@ -24,7 +24,7 @@ def web_rows(
     routes: Sequence[Routes] = (
         AssetRoutes(source),
         LoginPage(source, auth),
-        ShellPages(source, api),
+        ShellPages(source, api, auth.signing),
         ReadingPages(source, api, auth.signing),
     )
     return [with_refusal_page(row, source) for pages in routes for row in pages.endpoints()]

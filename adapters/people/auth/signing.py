@@ -19,6 +19,7 @@ from adapters.people.store.tokens import SESSION_LIFE_SECONDS
 TICKET_SECONDS = 30  # from when it is made until a stream has to be open
 COOKIE = "coder_session_token"
 CSRF_COOKIE = "csrf_token"
+_SESSION_LIFE = f"Max-Age={int(SESSION_LIFE_SECONDS)}"
 FORM_COOKIE = "form_nonce"
 FORM_SECONDS = 3600  # for a person to fill in a form; then it is shown again
 
@@ -84,11 +85,13 @@ def session_cookies(token: str, csrf: str, *, origin: str) -> Headers:
 
     `origin` is the address at which the browser reached us: under TLS it sends them under TLS only.
     """
-    life = f"Max-Age={int(SESSION_LIFE_SECONDS)}"
-    return (
-        ("set-cookie", _cookie(COOKIE, token, life, "HttpOnly", origin=origin)),
-        ("set-cookie", _cookie(CSRF_COOKIE, csrf, life, origin=origin)),
-    )
+    cookie = _cookie(COOKIE, token, _SESSION_LIFE, "HttpOnly", origin=origin)
+    return (("set-cookie", cookie), *csrf_cookie(csrf, origin=origin))
+
+
+def csrf_cookie(csrf: str, *, origin: str) -> Headers:
+    """Return the cookie that tells the scripts of a page the CSRF token of its session."""
+    return (("set-cookie", _cookie(CSRF_COOKIE, csrf, _SESSION_LIFE, origin=origin)),)
 
 
 def ended_cookies(*, origin: str) -> Headers:

@@ -4,16 +4,18 @@
 export const requests = [];
 export const sockets = [];
 
-/** How requests are answered: (request) => [status, document], or it throws as fetch does. */
+/** How requests are answered: (request) => [status, JSON or text], or it throws as fetch does. */
 export const answers = { by: () => [200, {}] };
 
 globalThis.document = { getElementById: () => null, cookie: "csrf_token=c", visibilityState: "visible", addEventListener: () => {}, removeEventListener: () => {} };
 globalThis.location = new URL("http://here/c/1");
-globalThis.fetch = async (url, { method, headers, body }) => {
+globalThis.fetch = async (url, { method = "GET", headers = {}, body } = {}) => {
   const request = { method, url, headers, body: body ? JSON.parse(body) : undefined };
   requests.push(request);
-  const [status, document] = await answers.by(request);
-  return new Response(document === undefined ? null : JSON.stringify(document), { status });
+  const [status, answer] = await answers.by(request);
+  const isText = typeof answer === "string";
+  const kind = { "content-type": isText ? "text/plain; charset=utf-8" : "application/json" };
+  return new Response(isText ? answer : answer && JSON.stringify(answer), { status, headers: kind });
 };
 globalThis.WebSocket = class {
   static CONNECTING = 0;

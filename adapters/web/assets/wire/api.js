@@ -7,9 +7,9 @@
 //
 // A path that does not begin with "/" lies below /api/experimental: api.get("chats", {limit: 50}).
 // `status` 0: the daemon could not be reached. A 401 shows the login, waits for it, and repeats the
-// request; so does a 400 after the CSRF value has become another one, as another tab logged in. All
-// take {signal} as their last argument, to be given up; what is given up raises AbortError. A GET
-// whose answer came with the page is answered by that, once.
+// request; so does a refusal of the CSRF value, once, if there is another one by now. All take
+// {signal} as their last argument, to be given up; what is given up raises AbortError. A GET whose
+// answer came with the page is answered by that, once.
 
 import { csrf, untilLoggedIn } from "../session.js";
 import { takeAnswer } from "../shell.js";
@@ -40,7 +40,8 @@ export class ApiError extends Error {
 }
 
 /**
- * @typedef {{key?: string, signal?: AbortSignal, headers?: Record<string, string>}} Options
+ * @typedef {{key?: string, signal?: AbortSignal, headers?: Record<string, string>,
+ *   again?: boolean}} Options  again: this is the second try
  * @typedef {Record<string, string | number | boolean | null | undefined | readonly string[]>} Query
  */
 
@@ -92,10 +93,26 @@ async function ask(method, url, body, options = {}) {
     await untilLoggedIn();
     return ask(method, url, body, options);
   }
-  if (answer.status === 400 && method !== "GET" && sent !== csrf()) {
-    return ask(method, url, body, options);
+  if (isForged(error) && !options.again && (await csrfAgain(sent))) {
+    return ask(method, url, body, { ...options, again: true });
   }
   throw error;
+}
+
+/**
+ * Return whether a request was refused because of its CSRF value, which is said in plain text.
+ * @param {ApiError} error
+ */
+const isForged = (error) => error.status === 400 && error.message.startsWith("CSRF");
+
+/**
+ * Return whether there is another CSRF value by now: another tab has logged in, or the cookie was
+ * lost and comes again with a page.
+ * @param {string} sent
+ */
+async function csrfAgain(sent) {
+  if (csrf() === sent) await fetch("/new", { credentials: "same-origin" }).catch(() => null);
+  return csrf() !== "" && csrf() !== sent;
 }
 
 /** @param {string} method @param {string} url @param {unknown} body @param {Options} options */
@@ -124,11 +141,17 @@ async function fetched(method, url, body, { key, signal, headers: more }) {
 async function read(answer) {
   const text = await answer.text().catch(() => "");
   if (!text) return undefined;
-  try {
-    return JSON.parse(text);
-  } catch {
-    return { message: "", detail: text.slice(0, 1000) };
-  }
+  const isPlain = answer.headers.get("content-type")?.startsWith("text/plain");
+  return parsed(text) ?? (isPlain ? plainly(text) : {});
+}
+
+/**
+ * Return what a text says as the API would say it: its first sentence, and all of it.
+ * @param {string} text
+ */
+function plainly(text) {
+  const first = /^[^\n]*?[.:](?=\s|$)|^[^\n]*/.exec(text.trim())?.[0] ?? "";
+  return { message: first.replace(/:$/, "."), detail: text.slice(0, 1000) };
 }
 
 /** @param {Response} answer */
@@ -157,11 +180,13 @@ function organizationId() {
  */
 async function upload(file, options = {}) {
   const url = address("chats/files", { organization: await organizationId() });
+  const before = csrf();
   try {
     return await sent(url, file, options);
   } catch (error) {
-    if (!(error instanceof ApiError) || error.status !== 401) throw error;
-    await untilLoggedIn();
+    if (!(error instanceof ApiError)) throw error;
+    if (error.status === 401) await untilLoggedIn();
+    else if (!isForged(error) || !(await csrfAgain(before))) throw error;
     return sent(url, file, options);
   }
 }
@@ -186,7 +211,7 @@ function sent(url, file, { progress, signal, name = file.name ?? "file", type = 
     request.onerror = () => reject(new ApiError(0, null));
     request.onabort = given;
     request.onload = () => {
-      const body = parsed(request.responseText);
+      const body = parsed(request.responseText) ?? plainly(request.responseText);
       if (request.status === 201) resolve(body);
       else reject(new ApiError(request.status, body, Number(request.getResponseHeader("retry-after")) || null));
     };
@@ -195,12 +220,12 @@ function sent(url, file, { progress, signal, name = file.name ?? "file", type = 
   });
 }
 
-/** @param {string} text */
+/** Return the JSON in a text, or undefined. @param {string} text */
 function parsed(text) {
   try {
     return JSON.parse(text);
   } catch {
-    return { detail: text.slice(0, 1000) };
+    return undefined;
   }
 }
 
