@@ -170,15 +170,15 @@ export class Place {
     this.told.onMove(false);
   };
 
-  /** Remember which row is at the top of the view. @param {HTMLElement} box */
+  /** Remember which row is at the top of the view; below the last one it is the last. @param {HTMLElement} box */
   #note(box) {
     const edge = box.getBoundingClientRect().top;
     for (const row of this.#rows()) {
+      const key = /** @type {string} */ (row.dataset.key);
+      if (!this.#places.has(key)) continue;
       const { top, bottom } = row.getBoundingClientRect();
-      if (bottom > edge + 1) {
-        this.#anchor = { key: /** @type {string} */ (row.dataset.key), offset: top - edge };
-        return;
-      }
+      this.#anchor = { key, offset: top - edge };
+      if (bottom > edge + 1) return;
     }
   }
 
