@@ -253,10 +253,12 @@ async def test_the_search_finds_words_and_titles_and_opens_a_hit_by_keys(page, a
     await page.type("y")
     await page.until_text("A plain name", ".hits")
     await page.until("location.search === '?q=understudy'")
+    await page.until_text("the understudy knows every line", ".hits")
     assert [] == await page.faults_of_access()
     await page.press("Enter")
 
     await page.until(f"location.pathname === '/c/{found}'")
+    await page.until_text("the understudy knows every line", "[role=log]")
 
 
 async def test_a_shared_chat_can_be_read_and_not_changed(page, api, house, browser):

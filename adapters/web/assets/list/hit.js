@@ -16,13 +16,20 @@ export function Hit({ chat, words, isAt, me }) {
     if (isAt) row.current?.scrollIntoView({ block: "nearest" });
   }, [isAt]);
   const light = familyLight(chat);
+  const said = chat.search_match;
   return html`<a ref=${row} class=${`row found ${isAt ? "at" : ""}`} id=${`hit-${chat.id}`} role="option"
-    aria-selected=${isAt} href=${`/c/${chat.id}`} tabindex="-1">
+    aria-selected=${isAt} href=${hitAddress(chat)} tabindex="-1">
     <${Cue} light=${light} /><b><${Marked} text=${chat.title} words=${words} /></b><span
       class="sr">, ${LIGHT_NAMES[light]}</span><${Age} at=${chat.updated_at} />
-    <small>${chat.archived ? html`${icon("archive")} ` : null}${rowLine(chat, { me, model: modelName }).text}</small>
+    <small>${chat.archived ? html`${icon("archive")} ` : null}${said
+      ? html`<${Marked} text=${said.text} words=${words} />`
+      : rowLine(chat, { me, model: modelName }).text}</small>
   </a>`;
 }
+
+/** The chat, at the message in which it was said. @param {Chat} chat */
+export const hitAddress = (chat) =>
+  chat.search_match ? `/c/${chat.id}?m=${chat.search_match.message_id}` : `/c/${chat.id}`;
 
 /** A text in which the words that were looked for stand out. @param {{text: string, words: string}} props */
 function Marked({ text, words }) {

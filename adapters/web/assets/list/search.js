@@ -9,7 +9,7 @@ import { openMenu } from "../shared/menu.js";
 import { addressOf, filtersOf, isNarrowed, withTypedTerms } from "../state/filters.js";
 import { html, useEffect, useRef, useState } from "../ui.js";
 import { Removable } from "./chips.js";
-import { Hit } from "./hit.js";
+import { Hit, hitAddress } from "./hit.js";
 import { known } from "./look.js";
 import { useHits } from "./searching.js";
 
@@ -72,7 +72,7 @@ function Field({ filters, hits, at, move }) {
   const onKey = (/** @type {KeyboardEvent} */ event) => {
     const step = { ArrowDown: 1, ArrowUp: -1 }[event.key];
     if (step) move(Math.min(hits.length - 1, Math.max(0, at + step)));
-    else if (event.key === "Enter" && hits[at]) void go(`/c/${hits[at].id}`);
+    else if (event.key === "Enter" && hits[at]) void go(hitAddress(hits[at]));
     else if (event.key === "Backspace" && !text) dropLast(filters);
     else return;
     event.preventDefault();

@@ -70,8 +70,10 @@ const titlePattern = (words) => words.replace(/[\\%_]/g, "\\$&").replaceAll('"',
  * @param {AbortSignal} [signal]
  * @returns {Promise<Chat[]>}
  */
-const read = ({ q, labels }, page, signal) =>
-  api.get("/api/experimental/chats", { q, label: labels, ...page }, { signal });
+const read = ({ q, labels }, page, signal) => {
+  const excerpts = / search:/.test(q) ? true : null;
+  return api.get("/api/experimental/chats", { q, label: labels, excerpts, ...page }, { signal });
+};
 
 /**
  * Put a page behind what was found before, each chat once.

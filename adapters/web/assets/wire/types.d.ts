@@ -75,6 +75,7 @@ export interface Chat {
   attention?: string;
   context?: ChatContext;
   queued_for_capacity?: boolean;
+  search_match?: ChatSearchMatch;
   client_type: string;
   children: readonly Chat[];
 }
@@ -183,6 +184,7 @@ export interface ChatMessage {
   role: string;
   content?: readonly ChatMessagePart[];
   usage?: ChatMessageUsage;
+  cost_micros?: number | null;
 }
 
 export interface ChatMessagePart {
@@ -290,6 +292,11 @@ export interface ChatQueuedMessage {
   content: readonly ChatMessagePart[];
   created_at: string;
   busy_behavior?: string;
+}
+
+export interface ChatSearchMatch {
+  message_id: number;
+  text: string;
 }
 
 export interface ChatStreamActionRequired {
