@@ -39,10 +39,16 @@ def test_the_folders_are_those_there_are():
     assert folders - {"icons", "conversation", "gallery"} <= set(re.findall(r"`(\w+)/`", table))
 
 
+def codes(title):
+    """Return the pieces of code of a section."""
+    section = PAGE.partition(title)[2].partition("\n### ")[0]
+    return re.findall(r"```js\n(.*?)```", section, re.DOTALL)
+
+
 async def test_the_card_is_written_as_the_page_says(browser, server, tmp_path):
     assets = tmp_path / "assets"
     shutil.copytree(ASSETS, assets)
-    card, sample = re.findall(r"```js\n(.*?)```", PAGE.partition("### A card")[2], re.DOTALL)
+    card, sample = codes("### A card")
     cards = assets / "timeline" / "cards"
     (cards / "lamps.js").write_text(card)
     table = (cards / "table.js").read_text()
@@ -64,4 +70,34 @@ async def test_the_card_is_written_as_the_page_says(browser, server, tmp_path):
             await page.until_text("3 lamps")
             await page.until_text("Could not count lamps")
             assert [] == await page.faults_of_access()
+            assert [] == page.unexpected
+
+
+async def test_the_page_of_the_settings_is_written_as_the_page_says(browser, server, tmp_path):
+    assets = tmp_path / "assets"
+    shutil.copytree(ASSETS, assets)
+    [code] = codes("### A page of the settings")
+    code = code.replace("config/lamps", "config/retention-days").replace("lamps", "retention_days")
+    (assets / "settings" / "personal" / "lamps.js").write_text(code)
+    table = assets / "settings" / "table.js"
+    row = (
+        '{ path: "/settings/lamps", title: "Lamps", icon: "bulb",'
+        ' load: () => import("./personal/lamps.js") },\n'
+    )
+    begin = 'title: "You",\n    pages: [\n'
+    table.write_text(table.read_text().replace(begin, begin + row, 1))
+
+    settings = {"PROMPTCORNER_WEB_DIR": str(assets)}
+    with a_house(server, "web_lamps", tmp_path / "home", **settings) as house:
+        _, cookies = await house.person("mara", "owner")
+        async with a_page(browser) as page:
+            page.url = house.url
+            await page.cookies(cookies, house.url)
+            await page.goto("/settings/lamps")
+            field = await page.find("spinbutton", "Lamps")
+            await field.click()
+            await page.press("a", "Control")
+            await page.type("7")
+            await page.click("button", "Save")
+            await page.until_text("Saved")
             assert [] == page.unexpected
