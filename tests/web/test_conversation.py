@@ -144,6 +144,30 @@ async def test_a_call_is_allowed(page, api, way):
     await agrees(page, api, chat)
 
 
+async def test_a_call_of_an_agent_is_allowed_where_its_root_is_open(page, api):
+    chat = await api.chat(WORKSPACE)
+    await page.goto(f"/c/{chat}")
+    prompt = f"{calls('execute', command='echo it has run')} [[text: seen]] go"
+    prompt = prompt.replace("[", "\\u005b").replace("]", "\\u005d")  # not for its parent's model
+    spawn = json.dumps({"type": "general", "prompt": "PROMPT"}).replace("PROMPT", prompt)
+    spawn = spawn.replace('"command"', '\\"command\\"').replace(
+        '"echo it has run"', '\\"echo it has run\\"'
+    )
+    await say(page, f"[[tool-calls: spawn_agent:{spawn}]] [[text: I wait]] Delegate it.")
+
+    await page.click("button", re.compile("^Allow once"))
+
+    await page.until_true(partial(ran_in_an_agent, api, chat), "the agent has run it")
+    await page.until("!document.querySelector('[data-approval]')")
+    assert [] == await page.faults_of_access()
+
+
+async def ran_in_an_agent(api, chat):
+    children = (await api.good("GET", f"{CHATS}/{chat}"))["children"]
+    said = [json.dumps(await api.messages(child["id"])) for child in children]
+    return any('"output": "it has run' in each for each in said)
+
+
 async def test_a_call_is_denied_in_words(page, api, house):
     chat = await api.chat(WORKSPACE)
     await page.goto(f"/c/{chat}")

@@ -4,10 +4,10 @@ import pytest
 
 from tests.web.house import CHATS
 from tests.web.long_chats import lengthen
-from tests.web.stories import agrees, say
+from tests.web.stories import FIELD, agrees, say
 
 ELEMENTS_MAX = 6_000
-FIRST_LOAD_BYTES_MAX = 150_000
+FIRST_LOAD_BYTES_MAX = 180_000
 REQUESTS_MAX = 40
 OPENINGS = 5
 RATIO_MAX = 1.5
@@ -79,6 +79,16 @@ async def test_a_link_opens_a_message_in_the_middle(page, chats, api):
     assert 0 < box < 900
     assert "number" in part
     assert await elements(page) <= ELEMENTS_MAX
+
+
+async def test_the_first_chat_loads_little(page, chats):
+    await page.goto(f"/c/{chats[0]}")
+    await page.find("textbox", FIELD)
+    await page.until_text("The answer number 4", "[role=log]")
+
+    assert len(page.requests) <= REQUESTS_MAX, page.requests
+    assert page.received_bytes <= FIRST_LOAD_BYTES_MAX
+    assert {page.url} == {"/".join(url.split("/")[:3]) for _, url in page.requests}
 
 
 async def test_what_is_left_is_given_back(page, api):
