@@ -4,7 +4,7 @@ import psycopg
 import trio
 
 from tests.e2e.processes import EVENTUALLY_SECONDS
-from tests.web.house import CHATS
+from tests.web.house import CHATS, WORKSPACE
 from tests.web.page import PHONE, a_page
 from tests.web.stories import FIELD, SLOWLY, calls
 
@@ -144,6 +144,21 @@ async def test_a_chat_at_work_is_not_archived_and_the_menu_says_why(page, api):
     item = await page.find("menuitem", "Archive It works: stop it first e")
 
     assert "true" == await item.attribute("aria-disabled")
+
+
+async def test_a_chat_is_archived_together_with_its_workspace_after_a_question(page, api):
+    await only(api)
+    chat = await titled(api, "With files", WORKSPACE)
+    await page.goto("/new")
+
+    await act(page, "With files", "Archive, and remove its workspace…")
+    await page.until_text("gone for good", "dialog")
+    assert [] == await page.faults_of_access()
+    await page.click("button", "Archive and remove")
+
+    await page.until_text("its workspace is gone", TOASTS)
+    assert (await api.good("GET", f"{CHATS}/{chat}"))["archived"]
+    assert 0 == (await api.good("GET", "/api/v2/workspaces"))["count"]
 
 
 async def test_the_keyboard_goes_through_the_list_and_the_focus_is_never_lost(page, api):

@@ -3,8 +3,10 @@
 import { chats } from "../chats_store.js";
 import { go, route } from "../routes.js";
 import { isAdmin, me } from "../session.js";
+import { ask } from "../shared/dialog.js";
 import { toast } from "../shared/toast.js";
 import { asks, works } from "../state/lights.js";
+import { api } from "../wire/api.js";
 import { chooseNone, chosen, roots } from "./look.js";
 import { focusRow, neighbourOf } from "./moving.js";
 import { keepUnread } from "./seen.js";
@@ -83,6 +85,20 @@ export async function unarchive(wanted, told = true) {
           ? `“${wanted[0].title}” is back in the list`
           : `${wanted.length} chats are back in the list`,
     });
+}
+
+/** Archive a chat and remove its workspace, which cannot be undone: so this one asks. @param {Chat} chat */
+export async function archiveWithWorkspace(chat) {
+  const sure = await ask({
+    title: `Archive “${chat.title}” and remove its workspace?`,
+    text: "All files of the workspace are gone for good, for other chats that work in it, too.",
+    yes: "Archive and remove",
+    danger: true,
+  });
+  if (!sure || !(await report(chats.archive([chat.id]), "Not archived"))) return;
+  leave([chat.id]);
+  const removed = await report(api.del(`/api/v2/workspaces/${chat.workspace_id}`), "Archived, but the workspace is still there");
+  if (removed) toast(`“${chat.title}” is archived, and its workspace is gone`);
 }
 
 /** Give the focus to the neighbour of a row that leaves the list. @param {string[]} ids */

@@ -9,6 +9,7 @@ import { addressOf } from "../state/filters.js";
 import { unfoldsItself } from "../state/rows.js";
 import {
   archive,
+  archiveWithWorkspace,
   copyLink,
   isMine,
   mark,
@@ -115,16 +116,15 @@ function agents(chat) {
 function archiving(chat) {
   if (chat.archived)
     return ["-", { label: "Take out of the archive", icon: "archive", run: () => void unarchive([chat]) }];
-  return [
-    "-",
-    {
-      label: "Archive",
-      icon: "archive",
-      key: keysOf("chat.archive"),
-      disabled: whyNotArchived(chat),
-      run: () => void archive([chat]),
-    },
-  ];
+  const disabled = whyNotArchived(chat);
+  const key = keysOf("chat.archive");
+  /** @type {Item[]} */
+  const items = ["-", { label: "Archive", icon: "archive", key, disabled, run: () => void archive([chat]) }];
+  if (chat.workspace_id && isMine(chat)) {
+    const run = () => void archiveWithWorkspace(chat);
+    items.push({ label: "Archive, and remove its workspace…", icon: "trash", danger: true, disabled, run });
+  }
+  return items;
 }
 
 /** @param {Chat[]} together @returns {Item[]} */
