@@ -9,12 +9,11 @@
 //   .sending      signal of messages on their way: [{key, text, files, refs, busy, at, queues}]
 //                 `key` is the key of the message or of the row that it becomes; queues: it is
 //                 expected to become a row of the queue; slow: the daemon was not reached yet
-//   .deciding     signal of a Set of the ids of calls whose decision is on its way
 //   .queue        rows, and what can be done to them (conversation/queue.js)
 //
 //   .send({text, files, refs, model, effort, busy, plan, servers})   → the answer
 //   .edit(messageId, {text, files, refs, model, effort})             → the answer
-//   .interrupt(), .retry({model}), .compact(), .takeContext()
+//   .interrupt(), .retry({model}), .compact()
 //   .patch(changes)                       PATCH of the chat: plan_mode, workspace_id, title …
 //   .decide(approval, decision, words)    decision: allow_once, allow_always, deny
 //   .askAgain(tool)                       no longer always allowed in this family

@@ -1,6 +1,5 @@
 // What a person can do to a chat beside writing to it.
 
-import { signal } from "../ui.js";
 import { api } from "../wire/api.js";
 
 /** @typedef {import("../state/chat.js").Approval} Approval */
@@ -8,18 +7,15 @@ import { api } from "../wire/api.js";
 /** @param {import("../conversation.js").Core} core */
 export function actionsOf(core) {
   const path = `chats/${core.id}`;
-  const deciding = signal(/** @type {ReadonlySet<string>} */ (new Set()));
   const takeChat = (/** @type {any} */ chat) => {
     if (chat) core.takeNow({ type: "chat", chat });
     return chat;
   };
   const refresh = async () => takeChat(await api.get(path));
   return {
-    deciding,
     refresh,
     interrupt: async () => takeChat(await api.post(`${path}/interrupt`)),
     compact: async () => takeChat(await api.post(`${path}/compact`)),
-    takeContext: async () => takeChat(await api.put(`${path}/context`)),
     prompts: async () => (await api.get(`${path}/prompts`)).prompts,
 
     /** @param {{model?: string, effort?: string}} [how] the turn that failed once more, or its pause is over now */
@@ -42,13 +38,8 @@ export function actionsOf(core) {
      */
     async decide(approval, decision, words) {
       const { chat_id, tool_call_id, requested_at } = approval;
-      deciding.value = new Set([...deciding.value, tool_call_id]);
-      try {
-        const body = { decision, words: words || undefined, chat_id, requested_at };
-        await api.post(`${path}/approvals/${encodeURIComponent(tool_call_id)}`, body);
-      } finally {
-        deciding.value = new Set([...deciding.value].filter((id) => id !== tool_call_id));
-      }
+      const body = { decision, words: words || undefined, chat_id, requested_at };
+      await api.post(`${path}/approvals/${encodeURIComponent(tool_call_id)}`, body);
     },
 
     /** @param {string} tool */

@@ -5,8 +5,6 @@
 //   queue.change(id, {text, files, refs, model, effort})
 //   queue.promote(id)     it comes next
 //   queue.remove(id)
-//   queue.hold(id)        hides a row, as long as its removal can be undone
-//   queue.release(id)     shows it again
 //
 // What is asked for shows at once; the truth is `queue_update`, and what it says comes last.
 
@@ -39,8 +37,6 @@ export function queueOf(core) {
       const rows = core.state.value.queue.filter((row) => !held.value.has(row.id));
       return wanted.value ? inOrder(rows, wanted.value) : rows;
     }),
-    hold,
-    release,
 
     /** @param {readonly number[]} ids */
     async order(ids) {

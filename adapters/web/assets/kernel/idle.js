@@ -15,8 +15,3 @@ export function whenIdle(run) {
   const timer = setTimeout(run, 50); // Safari has none
   return () => clearTimeout(timer);
 }
-
-/** Return a promise of the next idle moment. @returns {Promise<void>} */
-export function idle() {
-  return new Promise((resolve) => void whenIdle(resolve));
-}
