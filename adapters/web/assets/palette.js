@@ -9,6 +9,7 @@ import {isAdmin} from "./session.js";
 import {Dialog} from "./shared/dialog.js";
 import {icon} from "./shared/icons.js";
 import {SETTINGS_PAGES} from "./settings/table.js";
+import {familyLight} from "./state/lights.js";
 import {best} from "./state/match.js";
 import {html, useEffect, useRef, useState} from "./ui.js";
 import {api} from "./wire/api.js";
@@ -18,13 +19,13 @@ const COMMANDS_MAX = 8;
 const FOUND_MS = 150; // after the last letter the daemon is asked for titles
 
 /** @typedef {{key: string, group: string, icon: string, text: string, keys?: string, run: () => void,
- *   beside?: () => void}} Row */
+ *   beside?: () => void, light?: string}} Row */
 
 /** @param {any} chat @returns {Row} */
 function chatRow(chat) {
   const run = () => go(`/c/${chat.id}`);
   const beside = () => find("chat.beside")?.run(chat.id);
-  return {key: `chat ${chat.id}`, group: "Chats", icon: "quote", text: chat.title || "Untitled", run, beside};
+  return {key: `chat ${chat.id}`, group: "Chats", icon: "", light: familyLight(chat), text: chat.title || "Untitled", run, beside};
 }
 
 /** @param {import("./commands.js").Command} command @returns {Row} */
@@ -32,6 +33,9 @@ function commandRow({id, title, group}) {
   const run = () => find(id)?.run();
   return {key: id, group: "Commands", icon: "chev", text: group ? `${group}: ${title}` : title, keys: keysOf(id), run};
 }
+
+/** What concerns chats first, what is chosen once in a while last. @param {import("./commands.js").Command} command */
+const rank = ({group = ""}) => ["Chat", "Chats", "", "View"].indexOf(group) + 1 || 9;
 
 /** @returns {Row[]} */
 function pageRows() {
@@ -53,7 +57,8 @@ function modelRows() {
 function rowsOf(typed, found) {
   const known = new Map([...chats.list.value.roots, ...found].map((chat) => [chat.id, chat]));
   const all = [...known.values()].map(chatRow);
-  const commands = available().filter((each) => !each.hidden && each.id !== "palette.open").map(commandRow);
+  const commands = available().filter((each) => !each.hidden && each.id !== "palette.open")
+    .sort((a, b) => rank(a) - rank(b)).map(commandRow);
   if (!typed) return [...all.slice(0, CHATS_MAX), ...commands];
   const textOf = (/** @type {Row} */ row) => row.text;
   const search = {
@@ -99,7 +104,7 @@ function Line({row, at, chosen, first, run}) {
   return html`${first && html`<li class="group" role="presentation">${row.group}</li>`}
     <li ref=${line} id=${`palette-${at}`} class="hit" role="option" aria-selected=${chosen}
       onClick=${run}>
-      ${icon(row.icon)}<span>${row.text}</span>${row.keys && html`<kbd>${row.keys}</kbd>`}
+      ${row.light ? html`<i class="cue ${row.light}"></i>` : icon(row.icon)}<span>${row.text}</span>${row.keys && html`<kbd>${row.keys}</kbd>`}
     </li>`;
 }
 

@@ -1,4 +1,4 @@
-/** How well a text fits what somebody typed: whole words first, then beginnings, then letters. Pure. */
+/** How well a text fits what somebody typed: beginnings first, then parts, then initials. Pure. */
 
 /**
  * @param {string} text
@@ -22,15 +22,13 @@ function fitWord(hay, word) {
   const at = hay.indexOf(word);
   if (at === 0) return 100;
   if (at > 0) return /[\s\-_/.,:;(]/.test(hay[at - 1] ?? "") ? 80 : 40;
-  return isSubsequence(hay, word) ? 10 : 0;
+  return areInitials(hay, word) ? 20 : 0;
 }
 
-/** @param {string} hay @param {string} word */
-function isSubsequence(hay, word) {
-  if (word.length < 3) return false; // two letters are in nearly everything
-  let at = 0;
-  for (const letter of hay) if (letter === word[at]) at++;
-  return at === word.length;
+/** @param {string} hay @param {string} word @returns {boolean} whether words after each other begin with its letters */
+function areInitials(hay, word) {
+  const initials = hay.split(/[^\p{L}\p{N}]+/u).map((each) => each[0] ?? "").join("");
+  return word.length > 1 && initials.includes(word);
 }
 
 /**
