@@ -21,7 +21,9 @@ async def test_a_chat_is_begun_by_its_first_message_and_answered(page, api):
     await say(page, f"[[text: {WORDS}.]] What does the prompter do?")
 
     await page.until("location.pathname.startsWith('/c/')")
+    await page.until_focused("textbox", "Message")  # one writes on without a click
     await page.until_text(WORDS)
+    assert not await page.js("document.querySelector('.late')")
     chat = (await page.js("location.pathname")).rpartition("/")[2]
     await comes_to_rest(page, api, chat)
     await agrees(page, api, chat)

@@ -243,7 +243,7 @@ async def test_filters_stand_in_the_address_and_come_back_with_it(page, api):
     await page.until_no_text("Labelled", LIST)
     await page.click("button", "Ask me 1")
     await stands(page, "Today", "Labelled")
-    await page.click("button", "label…")
+    await page.click("button", "Label…")
     await page.click("menuitem", "area: web")
     await page.until("location.search === '?label=area%3Aweb'")
     await page.until_no_text("Broken", LIST)

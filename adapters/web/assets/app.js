@@ -65,7 +65,7 @@ function Skip() {
     const composer = document.getElementById("message");
     /** @type {HTMLElement | null} */ (composer || document.querySelector("main"))?.focus();
   };
-  return html`<a class="skip" href="#message" onClick=${skip}>Skip to the composer</a>`;
+  return html`<a class="skip" href="#message" onClick=${skip}>Skip to the message field</a>`;
 }
 
 function App() {
@@ -98,5 +98,6 @@ followVersion();
 followAddress();
 followKeys();
 const place = document.getElementById("app");
+place?.replaceChildren(); // what says that the page does not begin
 if (place) render(html`<${App} />`, place);
 void import("./notices.js").then((module) => module.followNotices(), () => {}); // nothing is seen of it

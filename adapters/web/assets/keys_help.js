@@ -12,7 +12,7 @@ export function KeysHelp({onClose}) {
   return html`<${Dialog} label="Keys" className="keys" onClose=${onClose}>
     <h2>Keys</h2>
     <p class="dim">Single letters work outside text fields. They can be switched off in the settings.</p>
-    <div class="columns" tabindex="0" role="region" aria-label="All keys">
+    <div class="key-groups" tabindex="0" role="region" aria-label="All keys">
       ${[...groups].map(([group, rows]) => html`<section key=${group}><h3>${group}</h3><dl>
         ${rows.map((/** @type {typeof KEYS[number]} */ row) => html`<div
           class=${!row.command || find(row.command) ? "" : "off"}><dt>${row.title}</dt>

@@ -6,6 +6,7 @@ import { go } from "../routes.js";
 import { run } from "../commands.js";
 import { toast } from "../shared/toast.js";
 import { leaveEditing } from "./editing.js";
+import { deskOf } from "./desk.js";
 import { chosen } from "./model.js";
 
 /** @typedef {import("./composer.js").Place} Place */
@@ -83,6 +84,7 @@ async function begin(place) {
       ...(workspace && { workspace_id: workspace }), ...(servers && { mcp_server_ids: servers }),
     }, { key: crypto.randomUUID() });
     desk.landed(desk.take());
+    deskOf(chat.id).begun = true;
     void go(`/c/${chat.id}`);
   } catch (error) {
     desk.problem.value = sentence(error, "The chat was not begun");

@@ -15,7 +15,7 @@ export function Badges({ place, show }) {
   return html`<span class="badges">
     ${place.plan.value ? html`<button type="button" class="chip on" title="Plan first is on: switch it off" onClick=${() => togglePlan(place)}>Plan ${icon("x")}</button>` : null}
     ${workspace ? html`<button type="button" class="chip" title=${`Workspace ${workspace.name}, ${workspace.status}`} onClick=${() => show("workspace")}>${icon("box")}<span class="what">${workspace.name}</span></button>` : null}
-    ${servers ? html`<button type="button" class="chip" title="Servers of tools" onClick=${() => show("servers")}>${icon("plug")}<span class="num">${servers}</span></button>` : null}
+    ${servers ? html`<button type="button" class="chip" title="Tool servers" onClick=${() => show("servers")}>${icon("plug")}<span class="num">${servers}</span></button>` : null}
     ${policy.id ? html`<button type="button" class="chip" title=${`Consent: ${policy.name}`} onClick=${() => show("policy")}>${icon("key")}${policy.short}</button>` : null}
   </span>`;
 }

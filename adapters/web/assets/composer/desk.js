@@ -25,6 +25,7 @@ export class Desk {
   browsing = signal(/** @type {import("./history.js").Browsing | null} */ (null));
   editing = signal(/** @type {{message: number, aside: Written} | null} */ (null)); // the message that is written anew, and the draft meanwhile
   fresh = signal({ plan: "", policy: "", workspace: "", servers: /** @type {string[] | null} */ (null) });
+  begun = false; // its chat was begun here a moment ago: one writes on in its field
   field = /** @type {HTMLTextAreaElement | null} */ (null);
 
   /** @param {string} key the chat's id, or "new" */

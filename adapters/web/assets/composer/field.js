@@ -37,7 +37,8 @@ export function Field({ desk, acts, label, id, hint, suggestions }) {
   useLayoutEffect(() => grow(field.current), [text]);
   useLayoutEffect(() => {
     desk.field = field.current;
-    if (desk.key === "new" && !TOUCH.matches) desk.focus();
+    if ((desk.key === "new" || desk.begun) && !TOUCH.matches) desk.focus();
+    desk.begun = false;
     return () => void (desk.field = null);
   }, [desk]);
   const keys = (/** @type {KeyboardEvent} */ event) => {

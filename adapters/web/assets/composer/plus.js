@@ -22,14 +22,14 @@ const PAGES = {
 export function PlusButton({ place, page }) {
   const button = useRef(/** @type {HTMLElement | null} */ (null));
   const files = useRef(/** @type {HTMLInputElement | null} */ (null));
-  const menu = () => openMenu({ at: /** @type {HTMLElement} */ (button.current), label: "Attach and switch on", items: items(place, (to) => (page.value = to), () => files.current?.click()) });
+  const menu = () => openMenu({ at: /** @type {HTMLElement} */ (button.current), label: "Add files and options", items: items(place, (to) => (page.value = to), () => files.current?.click()) });
   const chosen = (/** @type {any} */ event) => {
     attach(place.desk, event.currentTarget.files);
     event.currentTarget.value = "";
     place.desk.focus();
   };
   const Page = page.value ? PAGES[page.value] : null;
-  return html`<button type="button" class="ic" ref=${button} aria-label="Attach and switch on" title="Attach and switch on" aria-haspopup="menu" onClick=${menu}>${icon("plus")}</button>
+  return html`<button type="button" class="ic" ref=${button} aria-label="Add files and options" title="Add files and options" aria-haspopup="menu" onClick=${menu}>${icon("plus")}</button>
     <input type="file" multiple hidden ref=${files} onChange=${chosen} aria-label="Files to attach" />
     ${Page ? html`<${Page} place=${place} anchor=${button.current} close=${() => (page.value = "")} />` : null}`;
 }
@@ -41,7 +41,7 @@ function items(place, show, pick) {
     { label: "Attach files…", icon: "clip", run: pick },
     { label: "Plan first", icon: "plan", checked: place.plan.peek(), disabled: child ? "An agent does as its chat does." : false, run: () => togglePlan(place) },
     { label: "Workspace…", icon: "box", disabled: child ? "An agent works where its chat works." : false, run: () => show("workspace") },
-    { label: "Servers of tools…", icon: "plug", run: () => show("servers") },
+    { label: "Tool servers…", icon: "plug", run: () => show("servers") },
     { label: `Consent: ${policyOf(place).short}…`, icon: "key", disabled: child ? "An agent asks as its chat does." : false, run: () => show("policy") },
   ];
 }

@@ -28,8 +28,8 @@ export function ServersPopover({ place, anchor, close }) {
   };
   useEffect(() => void read(), []);
   const list = servers.value;
-  return html`<${Popover} anchor=${anchor} label="Servers of tools" className="servers" onClose=${close}>
-    <div class="picker"><h4>Servers of tools</h4>
+  return html`<${Popover} anchor=${anchor} label="Tool servers" className="servers" onClose=${close}>
+    <div class="picker"><h4>Tool servers</h4>
       ${list?.map((server) => html`<${ServerRow} key=${server.id} server=${server} place=${place} servers=${list} read=${read} />`)}
       ${list && !list.length ? html`<p class="none">No server of tools is set up. An administrator adds them in the settings.</p>` : null}
       ${list ? null : html`<p class="none" role="status">${why.value || "Reading the servers…"}</p>`}

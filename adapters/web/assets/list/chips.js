@@ -43,7 +43,7 @@ export function Chips() {
     ${now.archived ? html`<${Removable} name="Archived"
       onRemove=${() => filter({ archived: false })} />` : null}
     <button class="chip" aria-haspopup="menu"
-      onClick=${openMore}>${known.value.labels.length ? "label…" : "more…"}</button>
+      onClick=${openMore}>${known.value.labels.length ? "Label…" : "More…"}</button>
   </div>`;
 }
 

@@ -7,12 +7,12 @@ import {Kept} from "../kept.js";
 const CARDS = [["auto", "When it is news"], ["open", "Always open"], ["closed", "Always folded"]];
 
 export function View() {
-  return html`<${Page} title="Display and keys" lead="Kept in this browser, for you on this machine. A choice holds at once.">
+  return html`<${Page} title="Display and keys" lead="Kept in this browser, for you on this machine. A change takes effect at once.">
     <${Section} title="Looks">
       <${Kept} name="theme" label="Theme" options=${[["system", "System"], ["light", "Light"], ["dark", "Dark"], ["contrast", "High contrast"]]} />
       <${Kept} name="density" label="Density" options=${[["compact", "Compact"], ["normal", "Normal"], ["comfortable", "Comfortable"]]} />
       <${Kept} name="textSize" label="Size of text" options=${[12, 13, 14, 15, 16, 17, 18].map((size) => [size, `${size}`])} help="Of what you read in a chat, in pixels." />
-      <${Kept} name="column" label="Width of text" options=${[[640, "Narrow"], [740, "Normal"], [900, "Wide"], [0, "All there is"]]} />
+      <${Kept} name="column" label="Width of text" options=${[[640, "Narrow"], [740, "Normal"], [900, "Wide"], [0, "Full"]]} />
     <//>
     <${Section} title="What is open in a chat" lead="News is what runs now, what failed, and what you are asked.">
       <${Kept} name="thinking" label="Thinking" options=${CARDS} />

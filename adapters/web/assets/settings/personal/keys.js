@@ -12,10 +12,10 @@ const KEYS = "/api/experimental/users/me/ai-provider-keys";
 
 export function View() {
   const loaded = useLoaded(() => api.get(KEYS));
-  return html`<${Page} title="Your own keys" lead="With a key of yours a provider sends the bill for your chats to you. It is used before the one that everybody shares, and nobody can read it again, you neither.">
+  return html`<${Page} title="Your own keys" lead="With a key of yours a provider sends the bill for your chats to you. It is used before the one that everybody shares, and nobody can read it again, not even you.">
     <${Loaded} of=${loaded}>${(/** @type {any[]} */ found) => html`
       ${found.some((each) => !each.byok_enabled) && html`<${Notice}>Your administrators have switched off keys of users' own. Those that are stored are not used.<//>`}
-      <${Rows} empty="No provider here takes keys of users' own.">${found.map((each) => html`<${Key} key=${each.provider.id} found=${each} again=${loaded.again} />`)}<//>`}<//>
+      <${Rows} empty="No provider here accepts a key of your own.">${found.map((each) => html`<${Key} key=${each.provider.id} found=${each} again=${loaded.again} />`)}<//>`}<//>
   <//>`;
 }
 

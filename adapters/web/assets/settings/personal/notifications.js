@@ -18,7 +18,7 @@ export function View() {
     preferences.sound.value = wanted;
     if (wanted) playTone();
   };
-  return html`<${Page} title="Notifications" lead="Kept in this browser. They come while a tab is open here, and none of them is looked at.">
+  return html`<${Page} title="Notifications" lead="Kept in this browser. They come while promptcorner is open in a tab and you look at something else.">
     <${Section}>
       <${Kept} name="sound" label="Sound" options=${SWITCH} change=${hear} help="Two soft notes when a turn ends or fails." />
       ${permission === "missing" ? html`<${Notice}>This browser has no notifications.<//>` : html`<${Kept} name="notify" label="Notifications" options=${SWITCH} change=${change} help="When a chat needs you, and when a turn ends." />`}

@@ -36,7 +36,7 @@ function helpOf(model, percent) {
   const share = percent ?? model.compression_threshold;
   if (share === 100) return html`<b class="warn">Never summarised</b>: a chat that is full cannot go on.`;
   const tokens = Math.round((model.context_limit * share) / 100);
-  return `At ${counted(tokens, "token")} of ${model.context_limit.toLocaleString("en")}${percent === undefined ? ", as the administrator has set it. Empty: that holds." : ". Empty it for what the administrator has set."}`;
+  return `At ${counted(tokens, "token")} of ${model.context_limit.toLocaleString("en")}${percent === undefined ? ", as the administrator has set it. Leave it empty to keep that." : ". Leave it empty for what the administrator has set."}`;
 }
 
 /**
