@@ -9,7 +9,7 @@ import pytest
 
 from tests.web.house import CHATS, WORKSPACE
 from tests.web.page import new_tab
-from tests.web.stories import FIELD, SLOWLY, agrees, calls, comes_to_rest, live, say
+from tests.web.stories import FIELD, SLOWLY, agrees, calls, comes_to_rest, live, plain, say
 
 SETTINGS = {"PROMPTCORNER_APPROVAL_RULES": "execute=ask"}
 QUEUE = "[aria-label=Queue]"
@@ -42,6 +42,40 @@ async def test_an_answer_is_seen_while_it_is_said_and_stopped_in_the_middle(page
 
     await comes_to_rest(page, api, chat)
     await agrees(page, api, chat)
+
+
+WATCHES = """
+(() => {
+  window.seen = [];
+  new MutationObserver(() => {
+    const live = document.querySelector("article[data-message=live]");
+    if (!live) return;
+    live.streamed = true;
+    seen.push([live.querySelector(".text")?.innerText ?? "", live.getBoundingClientRect().top]);
+  }).observe(document.querySelector("[role=log]"), { subtree: true, childList: true,
+    characterData: true });
+})()
+"""
+
+
+async def test_what_streams_is_what_is_stored_and_stays_where_it_is(page, api):
+    chat = await api.chat()
+    await page.goto(f"/c/{chat}")
+    await page.find("button", "Edit")
+    await page.js(WATCHES)
+    await say(page, "[[deltas: 150]] [[delta-ms: 10]] Say much.")
+    await live(page, 100)
+    await comes_to_rest(page, api, chat)
+    await agrees(page, api, chat)
+
+    *_, (_, stored) = await api.texts(chat)
+    seen = await page.js("seen")
+    assert len(seen) > 20
+    assert all(plain(stored).startswith(plain(text)) for text, _ in seen)
+    assert sorted(len(text) for text, _ in seen) == [len(text) for text, _ in seen]
+    assert 1 >= max(top for _, top in seen) - min(top for _, top in seen)
+    last = "[...document.querySelectorAll('article[data-role=assistant]')].at(-1)"
+    assert await page.js(f"{last}.streamed"), "it was built a second time"
 
 
 async def test_escape_twice_stops_and_once_only_asks(page, api):
