@@ -73,6 +73,7 @@ export interface Chat {
   files?: readonly ChatFileMetadata[];
   has_unread: boolean;
   attention?: string;
+  question?: string;
   context?: ChatContext;
   queued_for_capacity?: boolean;
   search_match?: ChatSearchMatch;
