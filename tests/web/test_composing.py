@@ -4,6 +4,8 @@ import re
 import struct
 import zlib
 
+import trio
+
 from tests.web.house import CHATS
 from tests.web.page import new_tab
 from tests.web.stories import FIELD, SLOWLY, say
@@ -23,6 +25,7 @@ PASTE = """(text => {
   document.querySelector("#message").dispatchEvent(event);
 })"""
 QUEUE_MAX = 20
+DRAFT_SECONDS = 0.3  # PAUSE_MS of desk.js
 
 
 async def test_a_draft_outlives_the_page_and_is_seen_in_the_next_tab(page, api, browser):
@@ -45,6 +48,21 @@ async def test_a_draft_outlives_the_page_and_is_seen_in_the_next_tab(page, api, 
     await page.type(", and the rest")
     await other.until(f"{VALUE} === 'half a thought, and the rest'")
     assert [] == other.unexpected
+
+
+async def test_what_was_written_and_sent_in_one_go_does_not_come_back_as_a_draft(page, api):
+    chat = await api.chat()
+    await page.goto(f"/c/{chat}")
+
+    await say(page, "[[text: Yes.]] Quickly.")
+    await page.until_text("Yes.", ".tl")
+    await page.until(f"{VALUE} === ''")
+    await trio.sleep(2 * DRAFT_SECONDS)
+
+    await page.reload()
+    await page.until_text("Yes.", ".tl")
+    assert await page.js(f"{VALUE} === ''")
+    assert "Quickly" not in await page.js(WRITTEN)
 
 
 async def test_earlier_messages_come_back_by_the_arrow_keys(page, api):

@@ -238,6 +238,14 @@ async def test_an_address_that_leads_nowhere_says_so(page):
     await page.until("location.pathname === '/settings'")
 
 
+async def test_a_chat_that_is_not_there_says_so(page):
+    page.allow("404")
+    await page.goto("/c/00000000-0000-4000-8000-000000000000")
+
+    await page.until_text("This chat is not here", "main")
+    assert not await page.js("document.querySelector('#message')")
+
+
 async def test_without_a_script_a_chat_is_read_and_written(page, api):
     chat = await api.chat("[[text: Good **evening**.]] Say good evening.")
     await page.goto(f"/c/{chat}/read")

@@ -11,6 +11,7 @@ import {icon} from "./shared/icons.js";
 import {toast} from "./shared/toast.js";
 import {Timeline} from "./timeline/timeline.js";
 import {html, signal, useEffect, useLayoutEffect, useMemo} from "./ui.js";
+import {ApiError} from "./wire/api.js";
 
 const COLUMNS_MAX = 4; // a further one takes the place of the last
 
@@ -71,23 +72,35 @@ export function registerColumns() {
   command({id: "column.previous", title: "Previous column", group, when: several, run: () => toColumn(-1)});
 }
 
+/** Says why a chat cannot be shown. @param {{error: ApiError}} props */
+function NotThere({error}) {
+  if (error.status === 404 || error.status === 403) {
+    return html`<div class="page"><h1>This chat is not here</h1>
+      <p>It has been deleted, or it is not shared with you. <a href="/">To the chats</a></p></div>`;
+  }
+  return html`<div class="page"><h1>The chat could not be read</h1>
+    <p>${error.message} <button class="btn" onClick=${() => location.reload()}>Try again</button></p></div>`;
+}
+
 /** @param {{id: string, isActive: boolean, isAlone: boolean}} props */
 function Column({id, isActive, isAlone}) {
   const conversation = useMemo(() => openConversation(id), [id]);
   useEffect(() => () => conversation.close(), [conversation]);
+  const opening = conversation.opening.value;
+  const fault = opening instanceof ApiError ? opening : null;
   useLayoutEffect(() => {
-    if (isActive) current.value = conversation;
+    if (isActive && !fault) current.value = conversation;
     return () => {
       if (current.peek() === conversation) current.value = null;
     };
-  }, [conversation, isActive]);
+  }, [conversation, isActive, fault]);
   const use = () => (used.value = id);
   const title = conversation.state.value.chat?.title || "Chat";
   return html`<section class="column" data-chat=${id} data-active=${isActive} tabindex="-1"
     aria-label=${isAlone ? undefined : title} onFocusCapture=${use} onPointerDownCapture=${use}>
     <${ChatHeader} conversation=${conversation} />
-    <${Timeline} conversation=${conversation} />
-    <${Composer} conversation=${conversation} />
+    ${fault ? html`<${NotThere} error=${fault} />` : html`<${Timeline} conversation=${conversation} />
+      <${Composer} conversation=${conversation} />`}
     ${!isAlone && html`<button class="ic sm shut" aria-label=${`Close ${title}`} title="Close this column"
       onClick=${() => close(id)}>${icon("x")}</button>`}
   </section>`;

@@ -128,8 +128,9 @@ export class Desk {
     effect(() => {
       const draft = this.#draft();
       const text = JSON.stringify(draft);
-      if (this.browsing.value || this.editing.value || text === this.#stored) return;
-      clearTimeout(timer);
+      if (this.browsing.value || this.editing.value) return;
+      clearTimeout(timer); // also if it is as it was: what was sent at once must not be written afterwards
+      if (text === this.#stored) return;
       timer = setTimeout(() => {
         this.#stored = text;
         const empty = !draft.text && !draft.refs.length && !draft.files.length && !draft.flight.length && !draft.model;
