@@ -85,7 +85,8 @@ def _paths(chat: str) -> Sequence[str]:
     """Return the paths of the API whose answers the shell carries. Several chats: none of them."""
     if not chat or "+" in chat:
         return ALWAYS
-    return (*ALWAYS, f"{CHATS}/{chat}", f"{CHATS}/{chat}/messages?limit={MESSAGES}&results=cut")
+    newest = f"{CHATS}/{chat}/messages?limit={MESSAGES}&results=cut&costs=true"
+    return (*ALWAYS, f"{CHATS}/{chat}", newest)
 
 
 def shell(assets: Assets, data: Mapping[str, msgspec.Raw], chat: str = "") -> bytes:

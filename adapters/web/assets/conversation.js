@@ -20,6 +20,7 @@
 //   .answer([{tool_call_id, output, is_error}])       the client's own calls
 //   .prompts()                            → [{id, text}], the newest first
 //   .loadOlder(), .loadHole(hole), .openAt(messageId) → whether the message is there
+//   .readCosts()                          what the messages of the last turn cost (`cost_micros`)
 //   .readWhole(messageId)                 a message whose results were cut (`result_bytes`), whole
 //   .refresh()                            reads the chat itself again
 //   .close()
@@ -126,7 +127,7 @@ function coreOf(id, shell) {
 async function read(core) {
   const [chat, page] = await Promise.all([
     api.get(`chats/${core.id}`),
-    api.get(`chats/${core.id}/messages`, { limit: FIRST_PAGE, results: "cut" }),
+    api.get(`chats/${core.id}/messages`, { limit: FIRST_PAGE, results: "cut", costs: "true" }),
   ]);
   core.takeNow(
     { type: "chat", chat },

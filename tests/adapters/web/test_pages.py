@@ -41,7 +41,7 @@ async def test_the_shell_of_a_chat_carries_what_it_shows_first(edge):
         assert answer == (await edge.member.get(path)).document, path
     assert "member" == found["/api/v2/users/me"]["username"]
     assert chat == found[f"{CHATS}/{chat}"]["id"]
-    messages = found[f"{CHATS}/{chat}/messages?limit=30&results=cut"]["messages"]
+    messages = found[f"{CHATS}/{chat}/messages?limit=30&results=cut&costs=true"]["messages"]
     assert ["assistant", "user"] == [message["role"] for message in messages]
 
 

@@ -3,6 +3,7 @@
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { newChat, reduce } from "../../../adapters/web/assets/state/chat.js";
 import { callOf, wentWrong } from "../../../adapters/web/assets/timeline/calls.js";
 import { faultOf } from "../../../adapters/web/assets/timeline/faults.js";
 import { Heights } from "../../../adapters/web/assets/timeline/heights.js";
@@ -67,6 +68,21 @@ test("results of tools that run join the calls of the message before", () => {
   const items = itemsOf({ ...NOTHING, messages: TURN.slice(0, 3), status: "running", live });
   assert.equal(items.at(-1).call.state, "done");
   assert.equal(items.at(-2).calls[1].state, "running");
+});
+
+test("a fold says what its steps cost, if all of it is known", () => {
+  const priced = (micros) => TURN.map((one) => (one.id === 2 ? { ...one, cost_micros: micros } : one));
+  assert.equal(itemsOf({ ...NOTHING, messages: priced(310_000) })[1].cost, 310_000);
+  assert.equal(itemsOf({ ...NOTHING, messages: priced(null) })[1].cost, null);
+});
+
+test("what messages cost joins them, and only those that it is news for change", () => {
+  const state = { ...newChat("c"), messages: TURN };
+  const costs = new Map([[2, 310_000], [99, 1]]);
+  const next = reduce(state, { type: "costs", costs });
+  assert.equal(next.messages[1].cost_micros, 310_000);
+  assert.equal(next.messages[0], state.messages[0]);
+  assert.equal(reduce(next, { type: "costs", costs }), next);
 });
 
 test("a hole stands where messages are not loaded", () => {

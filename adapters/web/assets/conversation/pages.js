@@ -17,7 +17,7 @@ export function pagesOf(core) {
   async function load(place) {
     core.takeNow({ type: "loading", ...place, state: "loading" });
     try {
-      const page = await api.get(path, { before_id: place.before, after_id: place.after, limit: PAGE, results: "cut" });
+      const page = await api.get(path, { before_id: place.before, after_id: place.after, limit: PAGE, results: "cut", costs: "true" });
       core.takeNow({ type: "page", ...page, ...place });
     } catch (error) {
       core.takeNow({ type: "loading", ...place, state: "failed" });
@@ -44,6 +44,16 @@ export function pagesOf(core) {
       await load(fromAfter ? { after: hole.after } : { before: hole.before });
     },
 
+    /** Read what the messages of the last turn cost: the stream does not tell. */
+    async readCosts() {
+      const last = core.latest().messages.findLast((message) => message.role === "user");
+      if (!last) return;
+      const page = await api.get(path, { after_id: last.id, limit: PAGE, results: "cut", costs: "true" });
+      const bought = page.messages.filter((/** @type {any} */ one) => one.cost_micros !== undefined);
+      const costs = bought.map((/** @type {any} */ one) => [one.id, one.cost_micros]);
+      core.takeNow({ type: "costs", costs: new Map(costs) });
+    },
+
     /** Read a message whole: pages have long results cut. @param {number} id */
     async readWhole(id) {
       core.takeNow({ type: "whole", message: await api.get(`${path}/${id}`) });
@@ -56,8 +66,8 @@ export function pagesOf(core) {
     async openAt(id) {
       if (messageOf(core.latest().messages, id)) return true;
       const [until, from] = await Promise.all([
-        api.get(path, { before_id: id + 1, limit: AROUND, results: "cut" }),
-        api.get(path, { after_id: id, limit: AROUND, results: "cut" }),
+        api.get(path, { before_id: id + 1, limit: AROUND, results: "cut", costs: "true" }),
+        api.get(path, { after_id: id, limit: AROUND, results: "cut", costs: "true" }),
       ]);
       core.takeNow({
         type: "page",

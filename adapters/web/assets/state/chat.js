@@ -19,6 +19,7 @@
 //   loading {before|after, state}               a page is being asked for, or could not be had
 //   chat {chat}                                 the chat itself, from GET or from the watch
 //   own {key, text}, own-gone {key}             a message is being sent; it was refused
+//   costs {costs}                               a Map of what messages cost, by their ids
 //   whole {message}                             a message of which there was only a cut one
 //   retried                                     a turn is tried once more: no pause, no error
 //   edited {id, messages}                       the answer to an edit: what was there has gone

@@ -47,10 +47,18 @@ export const HANDLERS = {
   sent: onSent,
   edited: onEdited,
   whole: onWhole,
+  costs: onCosts,
   retried: ({ next }) => void (next.retry = next.error = null),
 };
 // Events of the page's own: those that say nothing of where the stream is.
-export const LOCAL = new Set(["connect", "page", "loading", "chat", "own", "own-gone", "sent", "edited", "retried", "whole"]);
+export const LOCAL = new Set(["connect", "page", "loading", "chat", "own", "own-gone", "sent", "edited", "retried", "whole", "costs"]);
+
+/** @param {Draft} draft @param {Event} event */
+function onCosts({ next }, { costs }) {
+  const isNews = (/** @type {any} */ one) => costs.has(one.id) && one.cost_micros !== costs.get(one.id);
+  if (!next.messages.some(isNews)) return;
+  next.messages = next.messages.map((one) => (isNews(one) ? { ...one, cost_micros: costs.get(one.id) } : one));
+}
 
 /** @param {Draft} draft @param {Event} event */
 function onMessage(draft, { message }) {

@@ -10,6 +10,7 @@ const Retry = later(() => import("./cards/endings.js").then((module) => module.R
 const Failed = later(() => import("./cards/endings.js").then((module) => module.Failed));
 
 const NONE = new Set();
+const BOOKED_MS = 300; // after a turn, until what it cost is booked
 const LOOK_MS = 5000; // between two questions whether it waits for a place
 
 /** @param {{conversation: Conversation, at: any}} props */
@@ -35,6 +36,7 @@ function shownCalls(state) {
 /** One quiet line that says what goes on when nothing else does. @param {{conversation: Conversation}} props */
 function Now({ conversation }) {
   const stopped = useStopped(conversation);
+  useCosts(conversation);
   const words = useComputed(() => nowWords(conversation.state.value, conversation.line.value, stopped.value));
   const isIdle = useComputed(() => conversation.state.value.status === "running" && !conversation.state.value.live);
   useLookForPlace(conversation, isIdle.value);
@@ -53,6 +55,17 @@ function useStopped(conversation) {
     before.current = status;
   });
   return stopped;
+}
+
+/** What a turn cost is asked for when it is over. @param {Conversation} conversation */
+function useCosts(conversation) {
+  const before = useRef(conversation.state.peek().status);
+  useSignalEffect(() => {
+    const { status } = conversation.state.value;
+    const isOver = before.current === "running" && (status === "waiting" || status === "error");
+    before.current = status;
+    if (isOver) setTimeout(() => conversation.readCosts().catch(() => {}), BOOKED_MS);
+  });
 }
 
 /** Whether a chat waits for a place is told by the chat alone: ask while nothing else comes. @param {Conversation} conversation @param {boolean} isIdle */
