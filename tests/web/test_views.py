@@ -61,6 +61,7 @@ async def test_what_a_screen_reader_has_of_a_chat(page, api):
     chat = await api.chat("[[text: The prompter whispers.]] What does the prompter do?")
     await page.goto(f"/c/{chat}")
     await page.until_text("The prompter whispers.")
+    await page.find("complementary")  # it is loaded when the chat stands
 
     landmarks = {role: await page.names(role) for role in ("navigation", "main", "complementary")}
     assert all(len(names) == 1 for names in landmarks.values()), landmarks
