@@ -174,7 +174,8 @@ sys.exit(pytest.main(["-q", "-p", "no:cacheprovider", sys.argv[2]]))
 @pytest.mark.parametrize(("ci", "code"), [("", 0), ("1", 1)])
 def test_without_a_browser_the_run_says_what_to_do_and_is_red_in_ci_only(tmp_path, ci, code):
     test = f"{__file__}::test_faults_of_access_are_found"
-    nowhere = {"npm_config_registry": "http://127.0.0.1:9", "PATH": str(tmp_path), "CI": ci}
+    cache = str(tmp_path / "empty")
+    nowhere = {"npm_config_offline": "true", "npm_config_cache": cache, "PATH": cache, "CI": ci}
     inherited = {n: v for n, v in os.environ.items() if not n.startswith(("PYTEST", "PROMPT"))}
 
     done = subprocess.run(
