@@ -238,10 +238,10 @@ async def test_filters_stand_in_the_address_and_come_back_with_it(page, api):
     await page.goto("/new")
     await stands(page, "Needs you", "Broken")
 
-    await page.click("button", "Ask me 1")
+    await page.click("button", "Needs me 1")
     await page.until("location.search === '?needs=1'")
     await page.until_no_text("Labelled", LIST)
-    await page.click("button", "Ask me 1")
+    await page.click("button", "Needs me 1")
     await stands(page, "Today", "Labelled")
     await page.click("button", "Label…")
     await page.click("menuitem", "area: web")

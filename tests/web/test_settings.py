@@ -230,7 +230,7 @@ async def test_an_administrator_adds_a_user_who_comes_by_a_link(admin, house):
 
     await admin.goto("/admin/users")
     await fill(admin, "Search users", "theo", role="searchbox")
-    await admin.click("link", "theo has not been here yet")
+    await admin.click("link", "theo never logged in")
     await admin.click("radio", "Owner also looks after users, models and the settings for all")
     await save_of(admin, "Role")
     await admin.click("button", "Suspend")

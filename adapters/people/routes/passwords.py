@@ -99,13 +99,25 @@ def _page(status: int, html: str, headers: Sequence[tuple[str, str]] = ()) -> Ht
 
 
 _STYLE = """
-:root { color-scheme: light dark; font: 16px/1.5 system-ui, sans-serif }
-body { margin: 15vh auto; max-width: 22rem; padding: 0 1rem }
-h1 { font-size: 1.25rem }
-label { display: block; margin-top: 1rem }
-input, button { box-sizing: border-box; width: 100%; font: inherit; padding: .5rem .75rem }
-button { margin-top: 1.5rem; cursor: pointer }
-[role=alert] { border-left: 4px solid #c33; padding-left: .75rem }
+:root { color-scheme: light dark; font: 14px/1.5 Inter, system-ui, sans-serif }
+* { box-sizing: border-box }
+body { display: grid; place-items: center; min-height: 100vh; margin: 0; padding: 16px;
+  background: light-dark(#f6f6f8, #0e0f12); color: light-dark(#1a1b20, #e9eaee) }
+main { width: min(360px, 100%); padding: 28px; border: 1px solid light-dark(#e4e4e9, #272a31);
+  border-radius: 12px; background: light-dark(#fff, #1b1d22) }
+h1 { margin: 0 0 20px; font-size: 16px }
+p { margin: 0 0 14px }
+label { display: block; margin-bottom: 14px; font-weight: 500 }
+input, button, .main { width: 100%; height: 34px; padding: 0 10px;
+  border-radius: 6px; font: inherit }
+input { display: block; margin-top: 5px; border: 1px solid light-dark(#c9c9d2, #3c404a);
+  background: light-dark(#fff, #141519); color: inherit }
+button, .main { display: grid; place-items: center; border: 0; cursor: pointer; font-weight: 500;
+  background: light-dark(#2b57d6, #8eacff); color: light-dark(#fff, #0d1224);
+  text-decoration: none }
+:focus-visible { outline: 2px solid light-dark(#2b57d6, #8eacff); outline-offset: 1px }
+[role=alert] { padding: 8px 10px; border-radius: 6px;
+  background: light-dark(#fdecea, #301715); color: light-dark(#b92a22, #ff8d82) }
 """
 _STYLE_HASH = b64encode(sha256(_STYLE.encode()).digest()).decode()
 
@@ -163,16 +175,16 @@ def welcome_page(username: str) -> str:
     """Return the page after the password was set."""
     return _PAGE.substitute(
         title="Your password is set",
-        body=f"<p>This browser is logged in as {escape(username)}."
-        ' <a href="/">To the chats</a></p>',
+        body=f"<p>This browser is logged in as {escape(username)}.</p>\n"
+        '<a class="main" href="/">To the chats</a>',
     )
 
 
 def expired_page() -> str:
     """Return the page of a link that is not good any more."""
     return _PAGE.substitute(
-        title="This link is not good any more",
-        body="<p>It works once, and for a day. Ask for another where you got it.</p>",
+        title="This link does not work any more",
+        body="<p>A link works once, and for a day. Ask for a new one where you got it.</p>",
     )
 
 

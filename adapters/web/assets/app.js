@@ -76,7 +76,7 @@ function App() {
   return html`
     <${Skip} />
     <div class="app" data-view=${view.value} style=${widths}
-      data-list=${listFolded.value ? "folded" : "open"} data-panel=${shown ? "open" : "folded"}>
+      data-list=${listFolded.value ? "folded" : "open"} data-panel=${conversation && shown ? "open" : "folded"}>
       <${List} />
       <main class="stage" tabindex="-1" data-page=${route.value.name}><${Stage} /></main>
       ${conversation && shown && html`<${Panel} key=${conversation.id} conversation=${conversation} />`}

@@ -35,7 +35,7 @@ export function Chips() {
       onClick=${openSources}>${SOURCES[now.source]}${icon("down")}</button>
     <button class=${`chip ${now.needs ? "on" : ""}`} aria-pressed=${now.needs}
       onClick=${() => filter({ needs: !now.needs })}><${Cue}
-        light="ask" />Ask me${needs ? ` ${needs}` : ""}</button>
+        light="ask" />Needs me${needs ? ` ${needs}` : ""}</button>
     <button class=${`chip ${now.unread ? "on" : ""}`} aria-pressed=${now.unread}
       onClick=${() => filter({ unread: !now.unread })}>Unread${unread ? ` ${unread}${more}` : ""}</button>
     ${now.labels.map((label) => html`<${Removable} key=${label} name=${label.replace(":", ": ")}

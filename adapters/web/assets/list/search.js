@@ -126,7 +126,7 @@ function SearchChips({ filters }) {
     },
     filters.archived && { name: "Archived", next: { ...filters, archived: false } },
     filters.unread && { name: "Unread", next: { ...filters, unread: false } },
-    filters.needs && { name: "Ask me", next: { ...filters, needs: false } },
+    filters.needs && { name: "Needs me", next: { ...filters, needs: false } },
     ...filters.labels.map((label) => ({
       name: label.replace(":", ": "),
       next: { ...filters, labels: filters.labels.filter((one) => one !== label) },
@@ -157,7 +157,7 @@ function openFilters(at, filters) {
     { label: "Mine", ...source("mine") },
     { label: "Shared with me", ...source("shared") },
     { label: "Unread", ...flag("unread") },
-    { label: "Ask me", ...flag("needs") },
+    { label: "Needs me", ...flag("needs") },
     { label: "Archived", ...flag("archived") },
   ];
   if (labels.length) items.push("-");

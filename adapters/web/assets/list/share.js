@@ -78,7 +78,8 @@ function AddPerson({ chat, readers, everyone, onAdd }) {
   };
   return html`<div class="add-reader">
     <input ref=${field} class="input" type="search" value=${words} placeholder="Add a person…"
-      aria-label="Add a person" onInput=${(/** @type {any} */ event) => setWords(event.target.value)} />
+      aria-label="Add a person" onKeyDown=${keysOf(found, words, (id) => add("user_roles", id))}
+      onInput=${(/** @type {any} */ event) => setWords(event.target.value)} />
     <ul aria-label="People">
       ${all && html`<li><button onClick=${() => add("group_roles", everyone)}>
         <${Who} name="Everyone here" sign="globe" /></button></li>`}
@@ -91,6 +92,22 @@ function AddPerson({ chat, readers, everyone, onAdd }) {
     ${words.trim() && !found.length && !all && !fault ? html`<p class="dim">Nobody is called that.</p>` : null}
     ${fault && html`<p class="err" role="alert">${fault}</p>`}
   </div>`;
+}
+
+/**
+ * In the field: the arrow goes to the people below, Enter adds the only one who is called so.
+ * @param {Person[]} found @param {string} words @param {(id: string) => void} add
+ */
+function keysOf(found, words, add) {
+  const wanted = words.trim().toLowerCase();
+  const [first, ...others] = found.filter((one) => `${one.name} ${one.username}`.toLowerCase().includes(wanted));
+  return (/** @type {KeyboardEvent} */ event) => {
+    const field = /** @type {HTMLElement} */ (event.currentTarget);
+    if (event.key === "Enter" && wanted && first && !others.length) add(first.id);
+    else if (event.key === "ArrowDown") /** @type {HTMLElement | null} */ (field.parentElement?.querySelector("li button"))?.focus();
+    else return;
+    event.preventDefault();
+  };
 }
 
 /** Read the readers of a chat, and change them. @param {Chat} chat */

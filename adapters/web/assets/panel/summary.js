@@ -47,7 +47,7 @@ function CostTable({ conversation }) {
   return html`<section><h3>Cost</h3><table class="figures"><thead><tr><th>Of</th><th>calls</th><th>cost</th></tr></thead><tbody>
     ${rows.map((row) => html`<tr><th scope="row">${row.name}</th><td class="num">${row.requests}</td><td class="num">${money(row.micros, row.unpriced)}</td></tr>`)}
     ${(cost.beside ?? []).map((side) => html`<tr class="dim"><th scope="row">${BESIDE[/** @type {keyof typeof BESIDE} */ (side.what)] ?? side.what}</th><td class="num">${side.request_count}</td><td class="num">${money(side.cost_micros, side.unpriced_request_count)}</td></tr>`)}
-    </tbody><tfoot><tr><th scope="row">All of the family</th><td class="num">${cost.request_count}</td><td class="num">${money(cost.total_cost_micros, cost.unpriced_request_count)}</td></tr></tfoot></table></section>`;
+    </tbody><tfoot><tr><th scope="row">With its agents</th><td class="num">${cost.request_count}</td><td class="num">${money(cost.total_cost_micros, cost.unpriced_request_count)}</td></tr></tfoot></table></section>`;
 }
 
 /** @param {any} child */

@@ -24,7 +24,7 @@ export function View() {
     ]);
     return { models, own, overrides };
   });
-  return html`<${Page} title="Agents and titles" lead="Which models do the work beside a chat's own. Where none is set it is the model of the chat; of another provider one is asked only if it is set here.">
+  return html`<${Page} title="Agents and titles" lead="Which models do the work beside a chat's own. Where none is set, the chat's own model does it. A model of another provider is asked only if you set it here.">
     <${Loaded} of=${loaded}>${(/** @type {any} */ found) => html`
       ${CONTEXTS.map(([context, title, lead], at) => html`<${Section} key=${context} title=${title} lead=${lead}><${Override} found=${found.overrides[at]} models=${found.models} /><//>`)}
       <${Section} title="Users' own choice"><${Allowed} found=${found.own} /><//>`}<//>

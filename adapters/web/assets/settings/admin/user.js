@@ -60,7 +60,7 @@ export function EditUser({ id }) {
       <${Section} title="Role"><${Role} user=${found} again=${loaded.again} /><//>
       <${Section} title="Password" lead="With a one-time link they set a new one themselves. It works once, for a day."><${Link} user=${found} /><//>
       <${Section} title="Access"><${Access} user=${found} again=${loaded.again} /><//>
-      <p class="field-help">Added ${when(found.created_at)}, last here ${when(found.last_seen_at)}.</p>`}<//>
+      <p class="field-help">Added ${when(found.created_at)}, last seen ${when(found.last_seen_at)}.</p>`}<//>
   <//>`;
 }
 

@@ -11,7 +11,7 @@ const USERS = "/api/v2/users";
 const HERE = "/admin/users";
 const PAGE_ROWS = 50;
 const PAUSE_MS = 250; // after a letter is typed
-const FILTERS = [["", "All"], ["role:owner", "Owners"], ["status:active", "Active"], ["status:dormant", "Never here"], ["status:suspended", "Suspended"]];
+const FILTERS = [["", "All"], ["role:owner", "Owners"], ["status:active", "Active"], ["status:dormant", "Never logged in"], ["status:suspended", "Suspended"]];
 
 /** @param {{rest: string}} props */
 export function View({ rest }) {
@@ -68,7 +68,7 @@ function User({ user }) {
   const seen = when(user.last_seen_at);
   return html`<${Row} href="${HERE}/${user.id}" mark=${user.status === "suspended" ? "bad" : user.status === "active" ? "go still" : "off"}
     title=${user.name || user.username} tags=${rolesOf(user)}
-    more=${[user.name && user.username, user.email, seen === "never" ? "has not been here yet" : `here ${seen}`].filter(Boolean).join(" · ")} />`;
+    more=${[user.name && user.username, user.email, seen === "never" ? "never logged in" : `last seen ${seen}`].filter(Boolean).join(" · ")} />`;
 }
 
 /** @param {any} user */
