@@ -35,13 +35,13 @@ async def live(page, characters):
 
 async def agrees(page, api, chat):
     """The page shows what is stored, once and in order."""
-    stored = [[role, plain(text)] for role, text in await api.texts(chat)]
 
     async def is_shown():
+        stored = [[role, plain(text)] for role, text in await api.texts(chat)]
         seen = [[role, plain(text)] for role, text in await page.js(SHOWN)]
         return stored == seen and not await page.js(f"!!{LIVE}")
 
-    await page.until_true(is_shown, f"it shows {stored}")
+    await page.until_true(is_shown, "it shows what is stored")
 
 
 async def comes_to_rest(page, api, chat, *, status="waiting"):
