@@ -4,6 +4,7 @@ import os
 from datetime import datetime
 from email.utils import format_datetime
 from functools import lru_cache
+from html import escape
 from http import HTTPStatus
 
 import h11
@@ -16,6 +17,7 @@ from adapters.http.refusals import HttpError, Problem
 from runtime.clock import wall
 
 PROBLEM = "application/problem+json"
+HTML = "text/html"
 REASONS = {status.value: status.phrase.encode() for status in HTTPStatus}
 BODYLESS = frozenset({204, 304})
 
@@ -25,6 +27,9 @@ _encode = msgspec.json.Encoder().encode
 def refusal(refused: HttpError, accept: str = "") -> HttpResponse:
     """Return a refusal in the form that the client accepts."""
     body = refused.body
+    if accept.startswith(HTML) and PROBLEM not in accept:
+        headers = (("content-security-policy", "default-src 'none'"), *refused.headers)
+        return HttpResponse(refused.status, _page(refused), f"{HTML}; charset=utf-8", headers)
     if PROBLEM not in accept:
         return HttpResponse(refused.status, _encode(body) + b"\n", headers=refused.headers)
     problem = Problem(
@@ -35,6 +40,23 @@ def refusal(refused: HttpError, accept: str = "") -> HttpResponse:
         kind=body.kind,
     )
     return HttpResponse(refused.status, _encode(problem) + b"\n", PROBLEM, refused.headers)
+
+
+def _page(refused: HttpError) -> bytes:
+    """Return a refusal for a person who went to an address. What passes is tried again."""
+    after = next((text for name, text in refused.headers if name == "retry-after"), "")
+    again = f'<meta http-equiv="refresh" content="{after}">\n' if after else ""
+    return f"""<!doctype html>
+<html lang="en">
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="color-scheme" content="light dark">
+{again}<title>{escape(refused.body.message)}</title>
+<h1>{escape(refused.body.message)}</h1>
+<p>{escape(refused.body.detail or "")}</p>
+<p><a href="/">To the chats</a></p>
+</html>
+""".encode()
 
 
 def server_full() -> HttpError:

@@ -178,6 +178,17 @@ async def test_a_problem_is_told_as_one_to_who_accepts_it():
     )
 
 
+async def test_a_browser_is_told_by_a_page_which_tries_again_what_passes():
+    async def refuse(call):
+        raise HttpError(503, "no <b>", headers=(("retry-after", "2"),))
+
+    page = await a_door(row(refuse)).answer(asking(accept="text/html,*/*;q=0.8"))
+
+    assert (503, "text/html; charset=utf-8") == (page.status, page.media_type)
+    assert b"<h1>no &lt;b&gt;</h1>" in page.body
+    assert b'content="2"' in page.body
+
+
 async def test_a_crash_is_told_by_a_number_that_is_in_the_log(caplog):
     async def crash(call):
         raise RuntimeError("the secret is hunter2")

@@ -30,11 +30,11 @@ export function NewProvider() {
     <${Form} form=${form} save="Add the provider" always>
       <${Vendor} form=${form} />
       <div class="fields-2">
-        <${Text} form=${form} name="name" label="Name" mono help="Lowercase words with hyphens; it stays." />
+        <${Text} form=${form} name="name" label="Name" mono help="Lowercase words with hyphens. It cannot be changed later." />
         <${Text} form=${form} name="display_name" label="Shown as" placeholder=${vendor.name} />
       </div>
       <${Text} form=${form} name="base_url" label="Address" type="url" mono placeholder=${vendor.hint} />
-      ${vendor.keys ? html`<${Text} form=${form} name="key" also=${["api_keys"]} label="Key" type="password" mono help=${type === "openai-compat" ? "If it wants one." : "It is sealed when it is stored, and never shown again."} />` : html`<${Aws} form=${form} />`}
+      ${vendor.keys ? html`<${Text} form=${form} name="key" also=${["api_keys"]} label="Key" type="password" mono help=${type === "openai-compat" ? "If it wants one." : "It is stored encrypted, and never shown again."} />` : html`<${Aws} form=${form} />`}
       <${Switch} form=${form} name="enabled" label="Switched on" />
     <//>
   <//>`;
@@ -121,7 +121,7 @@ function changed(saved, { key, ...values }) {
 function Keys({ form }) {
   const { id, faults } = fieldOf({ form, name: "api_keys", label: "" });
   const keys = form.get("api_keys") ?? [];
-  return html`<${Field} id="${form.id}-key" faults=${faults} label="Key" help=${keys.length ? "A new key takes the place of what is stored." : "It is sealed when it is stored, and never shown again."}>
+  return html`<${Field} id="${form.id}-key" faults=${faults} label="Key" help=${keys.length ? "A new key takes the place of what is stored." : "It is stored encrypted, and never shown again."}>
     ${keys.length > 0 && html`<ul class="items">${keys.map((/** @type {any} */ key, /** @type {number} */ at) => html`<li class="item" key=${key.id}>
       <div class="item-main"><span class="item-text"><b class="mono">${key.masked}</b><small>added ${when(key.created_at)}${keys.length > 1 && (at ? ", not used" : ", used")}</small></span></div>
       <span class="item-side"><button type="button" class="ic" aria-label="Remove the key ${key.masked}" onClick=${() => form.set("api_keys", keys.filter((/** @type {any} */ other) => other !== key))}>${icon("trash")}</button></span>

@@ -4,7 +4,7 @@ import {Choice, Text} from "../fields.js";
 import {Pairs} from "../lists.js";
 
 const KINDS = [["none", "nothing"], ["api_key", "a key in a header"], ["custom_headers", "headers"], ["oauth2", "a log-in of each user (OAuth 2)"]];
-const STAYS = "One is stored. Empty: it stays.";
+const STAYS = "One is stored. Leave it empty to keep it.";
 
 /** @param {{form: any, server?: any}} props */
 export function Authorization({ form, server }) {
