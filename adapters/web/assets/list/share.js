@@ -1,5 +1,6 @@
 /** Sharing a chat: people who may read it besides its owner. */
 
+import { current } from "../current.js";
 import { icon } from "../shared/icons.js";
 import { api } from "../wire/api.js";
 import { initials } from "../state/initials.js";
@@ -122,6 +123,8 @@ function useReaders(chat) {
     setFault("");
     try {
       await api.patch(path, { [kind]: { [id]: role } });
+      const open = current.peek();
+      if (open?.id === chat.id) void open.refresh().catch(() => {}); // its head says whether it is shared
     } catch (error) {
       setFault(`Nothing was changed: ${reasonOf(error)}`);
     }
