@@ -3,10 +3,10 @@
 /** @typedef {import("./composer.js").Place} Place */
 
 export const POLICIES = [
-  { id: "", short: "as the deployment says", name: "As the deployment says", hint: "Its rules and its own choice" },
+  { id: "", short: "as set up here", name: "As set up here", hint: "What the administrators have chosen" },
   { id: "ask", short: "ask me", name: "Ask me", hint: "Before every call that changes something" },
-  { id: "allow", short: "allow", name: "Allow", hint: "Nothing is asked that the rules do not ask about" },
-  { id: "deny", short: "deny", name: "Deny", hint: "What would be asked is refused at once" },
+  { id: "allow", short: "allow", name: "Allow", hint: "You are asked only where a rule says so" },
+  { id: "deny", short: "deny", name: "Deny", hint: "What you would be asked about is refused" },
 ];
 
 /** @param {Place} place */

@@ -2,7 +2,7 @@
 
 import {csrf, loggedIn, me} from "../session.js";
 import {Dialog} from "../shared/dialog.js";
-import {html, useState} from "../ui.js";
+import {html, useEffect, useState} from "../ui.js";
 
 /** @param {FormData} form @returns {Promise<string>} what went wrong, or "" */
 async function logIn(form) {
@@ -19,7 +19,25 @@ async function logIn(form) {
   }
 }
 
+/** Somebody comes back to this tab: they may have logged in at another one. */
+function useOtherTabs() {
+  useEffect(() => {
+    const look = async () => {
+      if (document.hidden) return;
+      const answer = await fetch("/api/v2/users/me").catch(() => null);
+      if (answer?.ok) loggedIn(await answer.json());
+    };
+    addEventListener("focus", look);
+    document.addEventListener("visibilitychange", look);
+    return () => {
+      removeEventListener("focus", look);
+      document.removeEventListener("visibilitychange", look);
+    };
+  }, []);
+}
+
 export function Login() {
+  useOtherTabs();
   const [fault, setFault] = useState("");
   const [busy, setBusy] = useState(false);
   const send = async (/** @type {SubmitEvent} */ event) => {

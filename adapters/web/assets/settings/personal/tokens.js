@@ -33,10 +33,10 @@ export function View() {
     ${made && html`<${Once} label="Your new token" value=${made}><p>Copy it now: it is not shown again.</p><//>`}
     <${Section} title="New token">
       <${Form} form=${form} save="Make a token">
-        <${Text} form=${form} name="token_name" label="Name" placeholder="laptop" help="By which you know it in the list." />
+        <${Text} form=${form} name="token_name" label="Name" placeholder="laptop" help="To recognise it in the list." />
         <div class="fields-2">
           <${Choice} form=${form} name="scope" label="May use" options=${SCOPES} also=${["scopes"]} />
-          <${Choice} form=${form} name="days" label="Good for" options=${LIFETIMES} also=${["lifetime"]} />
+          <${Choice} form=${form} name="days" label="Expires after" options=${LIFETIMES} also=${["lifetime"]} />
         </div>
       <//>
     <//>
