@@ -79,8 +79,7 @@ async def test_a_killed_process_loses_its_chats_to_another_within_its_lease(
             seconds = time.monotonic() - killed_at
 
             assert await told_once(client, chat)
-            assert 2 == len(provider.requests(chat))
-            assert await client.until_held_by(2, chat)
+            assert 2 == len(provider.requests(chat))  # one by the dead, one by the other
             assert seconds <= lease + SLOW_SECONDS
             assert 0 == second.stop()
 

@@ -69,7 +69,7 @@ chat/interruption.py
 
 # an interruption keeps nothing of what was said
 chat/interruption.py
--        kept = _kept(attempt, chat, ended_at=preview.closed_at)
+-        kept = _partial_bodies(attempt, chat, ended_at=preview.closed_at)
 
 # our own silence guard is taken for the end of the answer
 chat/turn/answering.py
