@@ -9,7 +9,7 @@ import base64
 import json
 import re
 import uuid
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from pathlib import Path
 
 import trio
@@ -49,12 +49,17 @@ function () {
   const at = document.elementFromPoint(x, y);
   const hit = at && (this.contains(at) || at.contains(this) || this.labels?.length > 0);
   const cover = hit ? "" : at ? at.outerHTML.slice(0, 200) : "nothing: it is out of sight";
-  return { x, y, width: box.width, height: box.height, cover, disabled: this.disabled === true };
+  const [width, height, there] = [box.width, box.height, this.isConnected];
+  return { x, y, width, height, cover, there, disabled: this.disabled === true };
 }
 """
 WATCHED = ("Page", "Runtime", "Log", "Network", "DOM", "Accessibility", "Audits")
 # What a page may not know before it is asked: the browser itself notes it.
 HARMLESS = ("favicon.ico",)
+
+
+class NodeGone(Exception):
+    """The node of an element is no longer in its page: it was drawn anew, or is over."""
 
 
 class Element:
@@ -114,7 +119,12 @@ class Element:
         last, box = None, None
         with trio.move_on_after(PATIENCE_SECONDS):
             while True:
-                box = await self.js(WHERE)
+                try:
+                    box = await self.js(WHERE)
+                except BrowserFault as fault:
+                    raise NodeGone from fault
+                if not box["there"]:
+                    raise NodeGone
                 if box == last and not box["cover"] and not box["disabled"]:
                     return box
                 last = box
@@ -245,7 +255,12 @@ class Page:
     # What a person does.
 
     async def click(self, role, name=None, *modifiers, within=""):
-        await (await self.find(role, name, within)).click(*modifiers)
+        """Click what is called so, as soon as it is there; if it is drawn anew, look again."""
+        with trio.move_on_after(PATIENCE_SECONDS):
+            while True:
+                with suppress(NodeGone):
+                    return await (await self.find(role, name, within)).click(*modifiers)
+        raise await self.stuck(f"{role} {name} is drawn anew again and again")
 
     async def mouse(self, x, y, *modifiers, button="left", times=1):
         held = sum(MODIFIERS[each] for each in modifiers)

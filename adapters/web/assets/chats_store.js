@@ -44,6 +44,8 @@ const shown = signal(plain);
 const known = new Map();
 /** Lists that are being read. @type {Map<typeof plain, Promise<void>>} */
 const readings = new Map();
+/** The news since each page that is on its way was asked for. @type {Set<any[]>} */
+const arriving = new Set();
 /** Moves of pinned chats go out one after the other, as each counts the places after the one before. */
 let moving = Promise.resolve();
 let begun = false;
@@ -80,12 +82,29 @@ function readFirst(list) {
 /** Read what is there from now on: a page that is on its way may be older. @param {typeof plain} list */
 const readAgain = (list) => readings.get(list)?.then(() => readFirst(list)) ?? readFirst(list);
 
+/**
+ * Read a page of a list. News that comes meanwhile is put in again: the page may be older.
+ * @param {typeof plain} list
+ * @param {Record<string, any>} query
+ * @param {{next?: boolean}} how
+ */
+async function take(list, query, how) {
+  /** @type {any[]} */
+  const news = [];
+  arriving.add(news);
+  try {
+    const page = await api.get("chats", { ...query, limit: PAGE });
+    list.value = news.reduce((now, event) => withNews(now, event), withPage(list.peek(), page, { ...how, limit: PAGE }));
+  } finally {
+    arriving.delete(news);
+  }
+}
+
 /** @param {typeof plain} list */
 async function readPage(list) {
   const { filter } = list.peek();
   try {
-    const page = await api.get("chats", { q: filter.q.trim() || null, label: filter.labels, limit: PAGE });
-    list.value = withPage(list.peek(), page, { limit: PAGE });
+    await take(list, { q: filter.q.trim() || null, label: filter.labels }, {});
   } catch (error) {
     const before = list.peek();
     list.value = { ...before, state: before.roots.length ? before.state : "failed", error };
@@ -109,6 +128,7 @@ function hear(event) {
     for (const list of new Set([plain, needing, shown.peek()])) readAgain(list);
     return;
   }
+  for (const news of arriving) news.push(event);
   const opened = known.get(event.chat.id);
   if (opened) known.set(opened.id, { ...opened, ...event.chat, children: opened.children });
   changeAll((list) => withNews(list, event));
@@ -197,8 +217,7 @@ export const chats = {
     if (!last || more === "no" || more === "loading") return;
     list.value = { ...list.peek(), more: "loading" };
     try {
-      const query = { q: filter.q.trim() || null, label: filter.labels, limit: PAGE, after_id: last.id };
-      list.value = withPage(list.peek(), await api.get("chats", query), { limit: PAGE, next: true });
+      await take(list, { q: filter.q.trim() || null, label: filter.labels, after_id: last.id }, { next: true });
     } catch (error) {
       list.value = { ...list.peek(), more: "failed", error };
     }
