@@ -58,6 +58,9 @@ WATCHED = ("Page", "Runtime", "Log", "Network", "DOM", "Accessibility", "Audits"
 HARMLESS = ("favicon.ico",)
 
 
+DRAWN_ANEW_MAX = 20  # times between finding and clicking
+
+
 class NodeGone(Exception):
     """The node of an element is no longer in its page: it was drawn anew, or is over."""
 
@@ -256,10 +259,9 @@ class Page:
 
     async def click(self, role, name=None, *modifiers, within=""):
         """Click what is called so, as soon as it is there; if it is drawn anew, look again."""
-        with trio.move_on_after(PATIENCE_SECONDS):
-            while True:
-                with suppress(NodeGone):
-                    return await (await self.find(role, name, within)).click(*modifiers)
+        for _ in range(DRAWN_ANEW_MAX):
+            with suppress(NodeGone):
+                return await (await self.find(role, name, within)).click(*modifiers)
         raise await self.stuck(f"{role} {name} is drawn anew again and again")
 
     async def mouse(self, x, y, *modifiers, button="left", times=1):

@@ -153,8 +153,12 @@ async def test_a_message_that_steers_enters_at_the_next_step(page, api):
     await say(page, "mind the gap", "Control")
 
     await page.until_text("mind the gap", QUEUE)
-    [row] = (await api.page_of(chat))["queued_messages"]
-    assert "steer" == row["busy_behavior"]
+
+    async def steers():  # it is shown before it is stored
+        rows = (await api.page_of(chat))["queued_messages"]
+        return ["steer"] == [row["busy_behavior"] for row in rows]
+
+    await page.until_true(steers, "the message is queued, and steers")
     await page.click("button", "Stop")
     await comes_to_rest(page, api, chat)
     await agrees(page, api, chat)

@@ -24,6 +24,8 @@ export function sendingOf(core) {
   const all = signal(/** @type {readonly Sending[]} */ ([]));
   const known = computed(() => new Set(core.state.value.own.map((one) => one.key)));
   const path = `chats/${core.id}/messages`;
+  /** The request before, however it ends: requests at once could arrive in another order. @type {Promise<any>} */
+  let before = Promise.resolve();
   return {
     // What the stream has told already is shown by the state.
     sending: computed(() => all.value.filter((one) => known.value.has(one.key))),
@@ -36,7 +38,9 @@ export function sendingOf(core) {
       core.takeNow({ type: "own", key, text: written.text });
       const slow = () => (all.value = all.value.map((one) => (one.key === key ? { ...one, slow: true } : one)));
       try {
-        const answer = await patiently(() => api.post(path, bodyOf(written), { key: core.id + key }), slow);
+        const asked = before.then(() => patiently(() => api.post(path, bodyOf(written), { key: core.id + key }), slow));
+        before = asked.catch(() => {});
+        const answer = await asked;
         core.takeNow(...answered(key, answer));
         return answer;
       } catch (error) {
