@@ -16,7 +16,6 @@ import platform
 import shutil
 import subprocess
 import sys
-import tarfile
 import tempfile
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
@@ -96,8 +95,7 @@ def _unpack(folder):
     npm.fetch(PACKAGE, folder)
     npm.node("-e", UNPACKS, cwd=folder)
     for name in ARCHIVES:
-        with tarfile.open(folder / f"{name}.tar") as archive:
-            archive.extractall(folder / name, filter="data")
+        npm.unpack(folder / f"{name}.tar", folder / name)
         (folder / f"{name}.tar").unlink()
     shutil.rmtree(folder / "bin")
     (folder / "chromium").chmod(0o755)

@@ -21,14 +21,17 @@ class AssetSource:
 
     def __init__(self, folder: Path | None) -> None:
         self._folder = folder
+        self._own: Assets | None = None
         self._read: tuple[object, Assets] | None = None  # of a developer, and when they changed
 
     async def now(self) -> Assets:
-        """Return them. Reading is done in a thread, so that nothing waits for it."""
+        """Return them. They are read in a thread, so that no other request waits for that."""
         folder = self._folder
-        if folder is None:
-            return await read(READING, own_assets)
-        return await read(READING, lambda: self._developed(folder))
+        if folder is not None:
+            return await read(READING, lambda: self._developed(folder))
+        if self._own is None:
+            self._own = await read(READING, own_assets)
+        return self._own
 
     def _developed(self, folder: Path) -> Assets:
         """Return the files of a developer, read anew if one of them has changed."""
