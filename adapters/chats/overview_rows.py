@@ -13,7 +13,7 @@ from adapters.postgres.queries import Record
 
 
 class Attention(Enum):
-    """The reason why somebody has to look at a chat."""
+    """The reason why a chat waits for a person."""
 
     CONSENT = "consent"  # a call waits to be allowed or denied
     TOOL_RESULTS = "tool_results"  # its client has to answer calls

@@ -80,7 +80,7 @@ class AdmittedOverview:
             updated_at=applied.at if applied.change.touched else row.updated_at,
             last_model_config_id=chat.last_model_config_id,
             last_reasoning_effort=chat.last_reasoning_effort,
-            asked_by=None,  # whoever asks for such a request puts the chat to work
+            asked_by=None,  # the chat goes to work, so no question of it is open
         )
         approvals = tuple(approval for approval in chat.approvals if approval.is_open)
         return replace(

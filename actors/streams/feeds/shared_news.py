@@ -1,7 +1,7 @@
 """News of chats for those with whom they are shared, and who watch their lists here.
 
-Who may read a chat is asked once for all news that has come meanwhile, and only if somebody
-watches.
+The database is asked once who may read the chats of all news that has come meanwhile, and only if
+a socket of such a reader is open here.
 """
 
 from collections import deque

@@ -2,7 +2,7 @@
 
     title:"release notes" archived:true source:created_by_me,shared_with_me
     status:running,interrupting
-    needs_me:true            somebody has to answer, to consent, or to look at an error
+    needs_me:true            the chat waits for an answer or for consent, or has failed
 
 Terms are separated by spaces and hold all together; what is in double quotes is one piece, and its
 spaces and colons mean nothing. A quote with a backslash before it is only a quote: that is how the

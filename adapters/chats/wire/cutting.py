@@ -2,7 +2,7 @@
 
 A result keeps its form: long texts in it lose their middle, long lists their end. So a card can be
 drawn of it (the exit code of a command is there, and the end of its output), and the whole result
-is read with its message when somebody wants to see it.
+is read with its message when a person wants to see it.
 """
 
 from collections.abc import Iterator

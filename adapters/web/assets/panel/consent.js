@@ -22,7 +22,7 @@ export function Consent({ conversation, mine }) {
   return html`<section><h3>Consent</h3>
     ${always.map((/** @type {any} */ grant) => html`<p class="grant" key=${grant.tool_name}><span class="what"><b>${grant.tool_name}</b> <span class="dim">always allowed by ${grant.granted_by}</span></span>
       ${mine ? html`<button type="button" class="btn" onClick=${() => again(grant.tool_name)}>Ask again</button>` : null}</p>`)}
-    ${decided.slice(0, 8).map((/** @type {any} */ one) => html`<p class="grant" key=${`${one.tool_call_id} ${one.decided_at}`}><span class="what">${one.tool_name} <span class="dim">${WORDS[/** @type {keyof typeof WORDS} */ (one.decision)] ?? one.decision} ${one.decided_by ? `by ${one.decided_by}` : "as nobody decided in time"}${one.words ? `: ${one.words}` : ""}</span></span></p>`)}
+    ${decided.slice(0, 8).map((/** @type {any} */ one) => html`<p class="grant" key=${`${one.tool_call_id} ${one.decided_at}`}><span class="what">${one.tool_name} <span class="dim">${WORDS[/** @type {keyof typeof WORDS} */ (one.decision)] ?? one.decision} ${one.decided_by ? `by ${one.decided_by}` : "because the time was over"}${one.words ? `: ${one.words}` : ""}</span></span></p>`)}
     ${said.value ? html`<p class="err" role="alert">${said.value}</p>` : null}</section>`;
 }
 
