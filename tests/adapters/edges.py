@@ -137,10 +137,18 @@ async def an_edge(conninfo, *, behaviour=None, **settings):
             open_chats(told, basis_of(told, models, dial_of(told.environ)), conninfo) as chats,
             open_routes(told, chats, entrance, server=server, access_url=url),
         ):
+            await holds_a_lease(chats)
             yield await _peopled(url, conninfo, client, chats, entrance, server, running.rehearsal)
         await client.aclose()
         await server.drain([listener])
         nursery.cancel_scope.cancel()
+
+
+async def holds_a_lease(chats):
+    """Wait until chats can be taken: a daemon says no earlier that it is ready."""
+    with trio.fail_after(PATIENCE_SECONDS):
+        while chats.supervisor.slots.worker is None:
+            await trio.sleep(0.005)
 
 
 def configured(conninfo, model_url, settings):

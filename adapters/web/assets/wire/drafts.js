@@ -48,9 +48,11 @@ async function within(mode, act) {
   if (!open) return null;
   return new Promise((resolve) => {
     try {
-      const request = act(open.transaction(STORE, mode).objectStore(STORE));
-      request.onsuccess = () => resolve(request.result);
-      request.onerror = () => resolve(null);
+      const transaction = open.transaction(STORE, mode);
+      const request = act(transaction.objectStore(STORE));
+      transaction.oncomplete = () => resolve(request.result);
+      transaction.onabort = () => resolve(null);
+      transaction.commit(); // at once: a page that ends takes back what it has not committed
     } catch {
       resolve(null); // the database was closed meanwhile
     }

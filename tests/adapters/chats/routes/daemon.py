@@ -26,7 +26,7 @@ from adapters.rehearsal.rehearsal import Rehearsal
 from adapters.rehearsal.server import serve
 from tests.actors.law.chats import ANN, user
 from tests.adapters.chats.routes.ground import Callers, Ground, rows_on
-from tests.adapters.edges import SECRET_KEY
+from tests.adapters.edges import SECRET_KEY, holds_a_lease
 from tests.adapters.postgres.stores import TABLES, new_chat_id
 from tests.patience import PATIENCE_SECONDS
 
@@ -103,9 +103,7 @@ async def a_daemon(conninfo, behaviour, *, context_limit=None, summaries_by=None
         async with open_chats(
             told, basis_of(told, models, dial_of(told.environ)), conninfo
         ) as chats:
-            with trio.fail_after(PATIENCE_SECONDS):
-                while chats.supervisor.slots.worker is None:
-                    await trio.sleep(0.005)
+            await holds_a_lease(chats)
             store = chats.store
             rows = rows_on(store.pool, store.ledger, chats.supervisor, catalogue=chats.catalogue)
             ground = Ground(None, Door(rows, Callers()), None)
