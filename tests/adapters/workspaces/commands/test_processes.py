@@ -13,9 +13,9 @@ import trio
 from actors.law.ids import ChatId
 from actors.tools.output import HEAD_BYTES_MAX, TAIL_BYTES_MAX
 from actors.tools.workspaces import Command, NotStarted, Signal, WorkspaceRefusal
+from adapters.workspaces.commands import processes
 from adapters.workspaces.commands.bubblewrap import WorkspacePaths
 from adapters.workspaces.commands.processes import (
-    DRAIN_SECONDS,
     RUNNING_PER_CHAT_MAX,
     ProcessSpec,
     open_processes,
@@ -122,11 +122,13 @@ async def test_one_that_hears_no_wish_is_killed(table, order, tmp_path):
     assert 128 + signal.SIGKILL == (await table.wait(CHAT, id, PATIENCE_SECONDS)).exit_code
 
 
-async def test_what_it_has_left_behind_ends_with_it(table, order, tmp_path):
+async def test_what_it_has_left_behind_ends_with_it(table, order, tmp_path, monkeypatch):
+    monkeypatch.setattr(processes, "DRAIN_SECONDS", PATIENCE_SECONDS)
+
     done = await run(table, order("sleep 1000 & echo $! > pid; echo done"))
 
     assert ("done\n", 0) == (done.output.text, done.exit_code)
-    assert done.wall_ms < DRAIN_SECONDS * 1_000  # nobody waits for what it has left
+    assert done.wall_ms < PATIENCE_SECONDS * 1_000  # nobody waits for what it has left
     await gone(int(await written(tmp_path / "pid")))
 
 
