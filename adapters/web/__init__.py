@@ -4,6 +4,7 @@ For other rooms:
 routes  all routes of the web interface
 
 Inside:
+footnotes     footnotes as a rule of the parser of Markdown
 inner         requests to our own API, in the name of the caller of a page
 login         the page where one logs in, which works without a script
 markdown      Markdown as HTML that holds nothing but text

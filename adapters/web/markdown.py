@@ -7,6 +7,7 @@ becomes a link to it, so that no page of ours asks another host for anything.
 from collections.abc import Iterator, Sequence
 from html import escape
 from typing import Any
+from urllib.parse import quote
 
 from markdown_it import MarkdownIt
 from markdown_it.renderer import RendererHTML
@@ -15,6 +16,8 @@ from markdown_it.utils import OptionsDict
 from pygments.lexers import get_lexer_by_name  # type: ignore[import-untyped]
 from pygments.token import Comment, Keyword, Name, Number, String  # type: ignore[import-untyped]
 from pygments.util import ClassNotFound  # type: ignore[import-untyped]
+
+from adapters.web.footnotes import footnotes
 
 CODE_CHARACTERS_MAX = 64 * 1024  # of a block that is coloured; a longer one is plain
 SCHEMES = ("http://", "https://", "mailto:", "/", "#")
@@ -30,9 +33,9 @@ CLASSES = (
 )
 
 
-def markdown_html(text: str) -> str:
-    """Return a text of a model or a user as HTML."""
-    return str(_MARKDOWN.render(text))
+def markdown_html(text: str, place: str = "") -> str:
+    """Return a text of a model or a user as HTML. `place` sets its footnotes apart from others."""
+    return str(_MARKDOWN.render(text, {"place": place}))
 
 
 def code_html(code: str, language: str) -> str:
@@ -74,6 +77,28 @@ class _Renderer(RendererHTML):
     def link_open(self, tokens: Sequence[Token], index: int, options: OptionsDict, env: Any) -> str:
         return f'<a href="{escape(str(tokens[index].attrGet("href") or ""))}" rel="noreferrer">'
 
+    def footnote_mark(
+        self, tokens: Sequence[Token], index: int, options: OptionsDict, env: Any
+    ) -> str:
+        label = tokens[index].content
+        address = _note_id(env, label)
+        return f'<sup><a href="#{escape(quote(address))}">{escape(label)}</a></sup>'
+
+    def footnote_open(
+        self, tokens: Sequence[Token], index: int, options: OptionsDict, env: Any
+    ) -> str:
+        label = tokens[index].info
+        return f'<p class="footnote" id="{escape(_note_id(env, label))}"><b>{escape(label)}</b> '
+
+    def footnote_close(
+        self, tokens: Sequence[Token], index: int, options: OptionsDict, env: Any
+    ) -> str:
+        return "</p>\n"
+
+
+def _note_id(env: Any, label: str) -> str:
+    return f"note-{env.get('place', '')}-{label.lower()}"
+
 
 class _Parser(MarkdownIt):
     def validateLink(self, url: str) -> bool:
@@ -83,6 +108,7 @@ class _Parser(MarkdownIt):
 def _parser() -> MarkdownIt:
     parser = _Parser("commonmark", {"html": False}, renderer_cls=_Renderer)
     parser.enable(["table", "strikethrough"])
+    footnotes(parser)
     return parser
 
 

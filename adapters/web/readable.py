@@ -73,7 +73,9 @@ def _message(
     if not shown:
         return f'<a id="m{message.id}"></a>'
     is_own = message.role == "user"
-    inside = "".join(_part(part, results, is_own=is_own) for part in shown)
+    inside = "".join(
+        _part(part, results, f"{message.id}-{at}", is_own=is_own) for at, part in enumerate(shown)
+    )
     who = "You" if is_own else "Answer"
     time = f"{message.created_at:%Y-%m-%d %H:%M}"
     meta = (
@@ -88,14 +90,16 @@ def _message(
     )
 
 
-def _part(part: ReadPart, results: Mapping[str, ReadPart], *, is_own: bool) -> str:
+def _part(part: ReadPart, results: Mapping[str, ReadPart], place: str, *, is_own: bool) -> str:
     match part.type:
         case "text" if is_own:  # as it was written
             return f'<div class="own">{escape(part.text)}</div>'
         case "text":
-            return f'<div class="said">{markdown_html(part.text)}</div>'
+            return f'<div class="said">{markdown_html(part.text, place)}</div>'
         case "reasoning":
-            return _folded("<b>Thought</b>", f'<div class="think">{markdown_html(part.text)}</div>')
+            return _folded(
+                "<b>Thought</b>", f'<div class="think">{markdown_html(part.text, place)}</div>'
+            )
         case "tool-call":
             return _call(part, results.get(part.tool_call_id))
         case "tool-result":

@@ -24,3 +24,14 @@ async def test_every_card_can_be_read_by_everybody(page, theme, size):
         each for each in harm if 'href="data:,"' not in each
     ]  # where nothing is to be had
     assert size[0] >= await page.js("document.documentElement.scrollWidth")
+
+
+async def test_a_footnote_is_gone_to_and_come_back_from(page):
+    await page.goto("/web/dev/gallery?card=items")
+
+    await page.click("button", "Note 1")
+    await page.until("document.activeElement.dataset.note === '1'")
+    assert "In The book of queues, page 7." in await page.js("document.activeElement.innerText")
+
+    await page.click("button", "Back to where note 1 is named")
+    await page.until_focused("button", "Note 1")

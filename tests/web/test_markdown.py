@@ -15,6 +15,7 @@ from pathlib import Path
 from markdown_it import MarkdownIt
 from markdown_it.renderer import RendererHTML
 
+from adapters.web.footnotes import footnotes
 from tests.web import npm
 
 CASES = Path(__file__).parent / "pure/markdown_cases.js"
@@ -33,6 +34,15 @@ class Pictures(RendererHTML):
         title = f' title="{escape(token.attrs["title"])}"' if token.attrs.get("title") else ""
         words = self.renderInlineAsText(token.children, options, env) or token.attrs["src"]
         return f'<a href="{token.attrs["src"]}"{title}>{words}</a>'
+
+    def footnote_mark(self, tokens, idx, options, env):
+        return f"<sup>{escape(tokens[idx].content)}</sup>"
+
+    def footnote_open(self, tokens, idx, options, env):
+        return f'<p id="{escape(tokens[idx].info)}">'
+
+    def footnote_close(self, tokens, idx, options, env):
+        return "</p>"
 
 
 def allowed(address):
@@ -68,6 +78,7 @@ def flat(html):
 def test_a_text_is_the_same_with_a_script_and_without():
     reader = MarkdownIt("js-default", {"html": False, "xhtmlOut": True}, renderer_cls=Pictures)
     reader.validateLink = allowed
+    footnotes(reader)
 
     wrong = [
         (text, ours, theirs)

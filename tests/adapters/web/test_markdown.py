@@ -9,11 +9,11 @@ from hypothesis import strategies as st
 from adapters.web.markdown import CODE_CHARACTERS_MAX, code_html, markdown_html
 
 TAGS = {
-    *("p", "a", "em", "strong", "s", "code", "pre", "span", "br", "hr", "blockquote"),
+    *("p", "a", "b", "sup", "em", "strong", "s", "code", "pre", "span", "br", "hr", "blockquote"),
     *("ul", "ol", "li", "h1", "h2", "h3", "h4", "h5", "h6"),
     *("table", "thead", "tbody", "tr", "th", "td"),
 }
-ATTRIBUTES = {"href", "rel", "class", "tabindex", "start"}
+ATTRIBUTES = {"id", "href", "rel", "class", "tabindex", "start"}
 
 
 class Tags(HTMLParser):
@@ -44,6 +44,8 @@ HOSTILE = [
     "| <b> | [x](javascript:1) |\n|-|-|\n| </td><script> | y |",
     "&lt;script&gt; &#x3c;b&#x3e; &colon;",
     "[a]: javascript:alert(1)\n\n[a]",
+    "[^<b>]: <script>\n\n[^<b>]",
+    "[^'\"onclick=x]: y\n\n[^'\"onclick=x]",
 ]
 
 
@@ -70,6 +72,13 @@ def test_an_image_is_a_link_to_it():
     html = markdown_html("![a picture](https://x.test/a.png)")
 
     assert '<a href="https://x.test/a.png" rel="noreferrer">a picture</a>' in html
+
+
+def test_a_footnote_is_led_to_and_set_apart_from_those_of_other_texts():
+    html = markdown_html("So it is[^1], or not[^2].\n\n[^1]: Says *who*.", "7")
+
+    assert '<p>So it is<sup><a href="#note-7-1">1</a></sup>, or not[^2].</p>' in html
+    assert '<p class="footnote" id="note-7-1"><b>1</b> Says <em>who</em>.</p>' in html
 
 
 def test_code_is_coloured_by_classes_of_the_style_sheet():

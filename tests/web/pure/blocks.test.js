@@ -59,6 +59,15 @@ test("addresses are links without a mark; names with dots are not", () => {
   assert.deepEqual([before, link.href, behind], ["see ", "https://example.org/a_b", ", README.md"]);
 });
 
+test("a footnote is known by its label, wherever it stands; what no note belongs to stays text", () => {
+  const [words, note, code] = blocksOf("One[^a] and two[^b], `[^a]`.\n[^A]: The *source*\nof it.\n\n    [^b]: x");
+
+  assert.deepEqual(words.children, ["One", { type: "footnote_mark", label: "a" }, " and two[^b], ", { type: "code", text: "[^a]" }, "."]);
+  assert.deepEqual([note.type, note.label], ["footnote", "A"]);
+  assert.deepEqual(note.children, ["The ", { type: "em", children: ["source"] }, "\nof it."]);
+  assert.equal(code.type, "code");
+});
+
 test("the words alone", () => {
   assert.equal(wordsOf(paragraph("a **b** `c` [d](e)\nf")), "a b c d\nf");
 });

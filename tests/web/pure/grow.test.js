@@ -75,3 +75,7 @@ test("line ends of all kinds are the same", () => {
 test("a definition that comes late links what stands before it", () => {
   growAll("See [ref].\n\nMore.\n\n[ref]: /url\n\n[ref] again", () => 1);
 });
+
+test("a footnote that comes late makes marks of what stands before it", () => {
+  growAll("One[^1].\n\n- a[^b]\n\nMore.\n\n[^1]: The source\n[^b]: and\nanother\n\nEnd[^1]", () => 1);
+});

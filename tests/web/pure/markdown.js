@@ -3,9 +3,10 @@
 import { below, pick } from "./cases.js";
 
 const WORDS = ["cue", "light", "*em*", "**strong**", "_a_", "~~gone~~", "`code`", "``a`b``", "[a](b)", "[ref]", "![p](http://x.y/z.png)",
-  "<b>raw</b>", "https://example.org/a?b=c", "&amp;", "\\*", "é", "😀", "|", "a|b", "  ", "   ", "\t", "[x](javascript:alert(1))", "<http://a.b>", "--", "***", "* *", "==="];
-const STARTS = ["", "", "", "# ", "## ", "> ", "> > ", "- ", "* ", "+ ", "1. ", "2) ", "- [ ] ", "- [x] ", "    ", "  ", "   - ", "\t"];
-const LINES = ["", "", "---", "***", "===", "```", "```js", "~~~", "````", "| a | b |", "|---|:-:|", "| 1 | 2 |", "[ref]: /url", "[ref]: /url 'title'", "[other]:", "> ", "-", "1.", "    code"];
+  "<b>raw</b>", "https://example.org/a?b=c", "&amp;", "\\*", "é", "😀", "|", "a|b", "  ", "   ", "\t", "[x](javascript:alert(1))", "<http://a.b>", "--", "***", "* *", "===",
+  "[^1]", "[^Ab]", "[^none]", "[a][^1]", "[a [^1] b](c)", "![p [^1]](http://x.y/z.png)", "[^1]:"];
+const STARTS = ["", "", "", "# ", "## ", "> ", "> > ", "- ", "* ", "+ ", "1. ", "2) ", "- [ ] ", "- [x] ", "[^1]: ", "  [^aB]:", "> [^1]: ", "- [^2]: ", "    ", "  ", "   - ", "\t"];
+const LINES = ["", "", "---", "***", "===", "```", "```js", "~~~", "````", "| a | b |", "|---|:-:|", "| 1 | 2 |", "[ref]: /url", "[ref]: /url 'title'", "[other]:", "[^1]: note", "[^2]:", "    [^1]: code", "> ", "-", "1.", "    code"];
 
 /** Return a text of so many lines. */
 export function randomText(random, lines) {
@@ -20,7 +21,7 @@ function lineOf(random) {
 }
 
 const MARKS = ["- ", "* ", "1. ", "2) ", " - ", "   - ", "-   "];
-const ODD = ["", "", "  more", "lazy", "      code", "  ```", "  ---", "  - inner", "-", "***", "===", "[ref]: /url", "  # head", "\n", "| a |", "> q"];
+const ODD = ["", "", "  more", "lazy", "      code", "  ```", "  ---", "  - inner", "-", "***", "===", "[ref]: /url", "  # head", "\n", "| a |", "> q", "[^1]: note", "  [^1]: note", "- [^1]: note"];
 
 /** Return a text with a long list, of items of one kind mostly, with oddities between. */
 export function randomList(random, lines) {

@@ -30,6 +30,8 @@ function blockHtml(block) {
       return listHtml(block);
     case "table":
       return tableHtml(block);
+    case "footnote":
+      return `<p id="${escaped(block.label)}">${wordsOf(block.children)}</p>`;
     default:
       return "<hr />";
   }
@@ -52,6 +54,7 @@ function tableHtml({ aligns, head, rows }) {
 function inlineHtml(inline) {
   if (typeof inline === "string") return escaped(inline);
   if (inline.type === "code") return `<code>${escaped(inline.text)}</code>`;
+  if (inline.type === "footnote_mark") return `<sup>${escaped(inline.label)}</sup>`;
   if (inline.type === "break") return "<br />";
   if (inline.type !== "link") return `<${TAGS[inline.type]}>${wordsOf(inline.children)}</${TAGS[inline.type]}>`;
   const title = inline.title ? ` title="${escaped(inline.title)}"` : "";

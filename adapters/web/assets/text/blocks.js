@@ -3,8 +3,8 @@
 //   blocksOf(text)        → [Block], each with a `key` that stays while text is added behind it
 //   parsed(text, known)   → {blocks, references}: the same, with link definitions known beforehand
 //
-// CommonMark with tables, strike-through, task lists and plain addresses as links; raw HTML is
-// text. The tree is plain data; nodes.js makes views of it.
+// CommonMark with tables, strike-through, task lists, footnotes and plain addresses as links; raw
+// HTML is text. The tree is plain data; nodes.js makes views of it.
 //
 //   Block   {type: "paragraph", children: Inline[]}
 //           {type: "heading", level, children: Inline[]}
@@ -13,12 +13,14 @@
 //           {type: "list", ordered, mark, start, tight, items: [{line, task: boolean | null, blocks}]}
 //           {type: "table", aligns: ("" | "left" | "center" | "right")[],
 //            head: Inline[][], rows: Inline[][][]}
+//           {type: "footnote", label, children: Inline[]}
 //           {type: "rule"}
 //   Inline  see inline.js
 //
 // Every block has `key` (where it begins, counted in lines) and `lines` [first, behind the last].
 
 import MarkdownIt from "../vendor/markdown-it.js";
+import { footnotes } from "./footnotes.js";
 import { inlineOf } from "./inline.js";
 import { isAllowed } from "./links.js";
 
@@ -34,6 +36,7 @@ import { isAllowed } from "./links.js";
 const reader = new MarkdownIt({ html: false, linkify: true, breaks: false, typographer: false });
 reader.linkify.set({ fuzzyLink: false, fuzzyEmail: false, fuzzyIP: false });
 reader.validateLink = isAllowed;
+footnotes(reader);
 
 /** @param {string} text @returns {Block[]} */
 export function blocksOf(text) {
@@ -106,6 +109,8 @@ class Walk {
         return this.list(token);
       case "table_open":
         return this.table();
+      case "footnote_open":
+        return { type: "footnote", label: token.info, children: this.inline("footnote_close") };
       case "hr":
         return { type: "rule" };
       default:

@@ -6,6 +6,7 @@
 //           {type: "link", href, title, children: Inline[]}
 //           {type: "picture", src, alt}      only of stored files; others become links
 //           {type: "break"}
+//           {type: "footnote_mark", label}     leads to the footnote with this label
 
 import { isStoredFile } from "./links.js";
 
@@ -58,6 +59,8 @@ function leafOf(token) {
       return { type: "code", text: token.content };
     case "image":
       return pictureOf(token);
+    case "footnote_mark":
+      return { type: "footnote_mark", label: token.content };
     default:
       return token.content;
   }

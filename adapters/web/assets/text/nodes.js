@@ -8,6 +8,7 @@
 
 import { Fragment, h, html, memo, useRef } from "../ui.js";
 import { blocksOf } from "./blocks.js";
+import { Footnote, FootnoteMark } from "./footnote_views.js";
 import { grown } from "./grow.js";
 import { leadsSomewhere } from "./links.js";
 
@@ -43,6 +44,8 @@ const BlockView = memo((/** @type {{block: Block, Code: CodeView}} */ { block, C
       return listView(block, Code);
     case "table":
       return tableView(block);
+    case "footnote":
+      return h(Footnote, { label: block.label }, block.children.map(inlineView));
     default:
       return html`<hr />`;
   }
@@ -112,6 +115,8 @@ function inlineView(inline) {
       return linkView(inline);
     case "picture":
       return html`<img src=${inline.src} alt=${inline.alt} loading="lazy" />`;
+    case "footnote_mark":
+      return h(FootnoteMark, { label: inline.label });
     default:
       return h("br", null);
   }

@@ -34,7 +34,7 @@ BROWSER = re.compile(
     r"\s*[.(\[]"
 )
 PURE = ("state/", "text/")
-VIEWS = ("text/nodes.js",)  # makes views of what the others make of texts
+VIEWS = ("text/nodes.js", "text/footnote_views.js")  # views of what the others make of texts
 PURE_VENDORS = ("vendor/markdown-it.js", "vendor/lowlight.js", "vendor/diff.js")
 
 
