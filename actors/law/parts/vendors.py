@@ -65,6 +65,7 @@ class Dialect:
     counts_cost: bool = False  # wants `usage.include` to count all of its tokens
     marks_cache: bool = False  # passes cache marks on to Anthropic's models
     gemini: bool = False  # Gemini behind Google's own imitation of this interface
+    mistral: bool = False  # Mistral's own servers, whatever a model is called there
 
 
 _PLAIN_DIALECT = Dialect()
@@ -253,7 +254,8 @@ OPENAI_COMPAT = Vendor(
     dialects_by_host=(  # these refuse what the others take or ignore
         ("generativelanguage.googleapis.com", replace(_COMPATIBLE, thoughts=None, gemini=True)),
         ("api.groq.com", replace(_COMPATIBLE, thoughts=None)),
-        ("api.mistral.ai", replace(_COMPATIBLE, thoughts=None)),
+        ("api.mistral.ai", replace(_COMPATIBLE, thoughts=None, mistral=True)),
+        ("codestral.mistral.ai", replace(_COMPATIBLE, thoughts=None, mistral=True)),
         ("api.cerebras.ai", replace(_COMPATIBLE, thoughts=None)),
     ),
     options="openaicompat",

@@ -5,6 +5,7 @@ assistant said.
 """
 
 import base64
+from collections.abc import Iterator
 from typing import Any, assert_never
 
 import msgspec
@@ -14,6 +15,7 @@ from actors.law.parts.json_text import notes_of
 from actors.law.parts.message import FilePart, ReasoningPart, TextPart, ToolCallPart
 from actors.law.parts.prompt import AssistantOutput, Prompt, ToolAnswer, ToolResults, UserInput
 from actors.law.parts.vendors import Dialect
+from adapters.models.providers.facts.mistral import is_mistral, short_id
 from adapters.models.providers.openai_chat import wire
 
 METADATA = "openai_chat"  # our key in a part's notes: reasoning_details, extra_content
@@ -28,6 +30,8 @@ _AUDIO_FORMATS = {
 }
 _SKIP_SIGNATURE = "skip_thought_signature_validator"  # Gemini's word for: there is none
 _MARK = wire.CacheControl("ephemeral")
+# Mistral refuses a user's message right behind the result of a tool; this stands between them.
+_BETWEEN_RESULT_AND_USER = "I have read the results."
 
 
 def messages(prompt: Prompt, dialect: Dialect) -> list[wire.Message]:
@@ -46,6 +50,8 @@ def messages(prompt: Prompt, dialect: Dialect) -> list[wire.Message]:
                 assert_never(message)
     if dialect.gemini:
         _sign_latest_turn(said)
+    if dialect.mistral or is_mistral(prompt.model):
+        said = list(_as_mistral_wants(said))
     if prompt.cached and dialect.marks_cache and prompt.model.startswith("anthropic/"):
         newest = said[max(systems, len(said) - CACHED_MESSAGES_MAX) :]
         for message_to_keep in (*said[max(0, systems - 1) : systems], *newest):
@@ -138,6 +144,20 @@ def _sign_latest_turn(said: list[wire.Message]) -> None:
         if message.tool_calls and message.tool_calls[0].extra_content is UNSET:
             signed = wire.Extra(wire.ExtraGoogle(thought_signature=_SKIP_SIGNATURE))
             message.tool_calls[0].extra_content = signed
+
+
+def _as_mistral_wants(said: list[wire.Message]) -> Iterator[wire.Message]:
+    """Yield the messages with the ids that Mistral takes, and in the order that it takes."""
+    before = ""
+    for message in said:
+        for call in message.tool_calls or ():
+            call.id = short_id(call.id)
+        if message.tool_call_id:
+            message.tool_call_id = short_id(message.tool_call_id)
+        if before == "tool" and message.role == "user":
+            yield wire.Message("assistant", _BETWEEN_RESULT_AND_USER)
+        before = message.role
+        yield message
 
 
 def _mark(message: wire.Message) -> None:

@@ -31,9 +31,12 @@ TRUNCATED = "chat completions stream closed before its end"
 
 _chunk = msgspec.json.Decoder(wire.Chunk).decode
 
+# Kinds in a list of content that may have nothing in them; what they refer to is not sent.
+_EMPTY_CHUNKS = frozenset({"text", "output_text", "thinking", "reasoning", "reference"})
 _REASONS = {
     "stop": FinishReason.STOP,
     "length": FinishReason.LENGTH,
+    "model_length": FinishReason.LENGTH,  # Mistral's word for a full window
     "tool_calls": FinishReason.TOOL_CALLS,
     "function_call": FinishReason.TOOL_CALLS,
     "content_filter": FinishReason.CONTENT_FILTER,
@@ -134,6 +137,8 @@ class _Reading:
         news = choice.delta
         if self._text is None or news is None or not news.content:
             return None
+        if not isinstance(news.content, str):
+            return None
         if choice.finish_reason or choice.content_filter_results:
             return None
         return TextDelta(self._text, news.content) if news == wire.Delta(news.content) else None
@@ -141,7 +146,7 @@ class _Reading:
     def _choice(self, choice: wire.Choice) -> Iterator[Delta]:
         news = choice.delta or choice.message
         if news is not None:
-            yield from self._delta(news)
+            yield from self._delta(news, is_whole=choice.delta is None)
         if choice.content_filter_results:
             self._filtered = self._filtered or _filtered_by(choice.content_filter_results)
         if choice.finish_reason == "error":
@@ -151,10 +156,13 @@ class _Reading:
             yield from self._end_block()
             yield from self._calls.end()
 
-    def _delta(self, news: wire.Delta) -> Iterator[Delta]:
+    def _delta(self, news: wire.Delta, *, is_whole: bool) -> Iterator[Delta]:
         yield from self._thought(news)
-        if news.content:
-            yield from self._content(news)
+        if isinstance(news.content, str):
+            thought = _is_thought(news, news.content, is_whole=is_whole)
+            yield from self._content(news.content, thought=thought)
+        for chunk in news.content if isinstance(news.content, list) else ():
+            yield from self._content_chunk(chunk)
         if news.refusal:
             self._refusal.append(news.refusal)
         for piece in news.tool_calls or ():
@@ -171,17 +179,33 @@ class _Reading:
         read = self._thoughts.add(news.reasoning_details or [])
         yield ReasoningDelta(self._block("reasoning"), text or read)
 
-    def _content(self, news: wire.Delta) -> Iterator[Delta]:
-        text = news.content or ""
-        google = news.extra_content.google if news.extra_content else None
-        if google is not None and google.thought:
-            yield from self._open_thoughts()
-            yield ReasoningDelta(self._block("reasoning"), text.removeprefix(THOUGHT_BEGINS))
-            return
-        if self._thoughts is not None and text.startswith(THOUGHT_ENDS):
+    def _content(self, text: str, *, thought: bool) -> Iterator[Delta]:
+        """Say a text. Google's imitation puts thoughts into it, marked, and between two words."""
+        if thought:
+            said, _, text = text.partition(THOUGHT_ENDS)
+            yield from self._think(said.removeprefix(THOUGHT_BEGINS))
+        elif self._thoughts is not None:
             text = text.removeprefix(THOUGHT_ENDS)
         if text:
             yield from self._say(text)
+
+    def _content_chunk(self, chunk: wire.ContentChunk) -> Iterator[Delta]:
+        """Say a chunk of content where it is a list: a text, thoughts, or a refusal."""
+        if thought := _text_in(chunk.thinking or chunk.summary):
+            yield from self._think(thought)
+        elif chunk.text and chunk.type == "reasoning":
+            yield from self._think(chunk.text)
+        elif chunk.text:
+            yield from self._say(chunk.text)
+        elif chunk.refusal:
+            self._refusal.append(chunk.refusal)
+        elif chunk.type not in _EMPTY_CHUNKS:
+            self._skipped.add(f"content {chunk.type}")
+
+    def _think(self, text: str) -> Iterator[Delta]:
+        if text:
+            yield from self._open_thoughts()
+            yield ReasoningDelta(self._block("reasoning"), text)
 
     def _called_for(self, piece: wire.ToolCallDelta) -> Iterator[Delta]:
         if self._answer_tool is not None:
@@ -237,6 +261,24 @@ class _Reading:
         if self._answer_tool is not None and reason is FinishReason.TOOL_CALLS:
             return FinishReason.STOP, None
         return reason, None
+
+
+def _is_thought(news: wire.Delta, text: str, *, is_whole: bool) -> bool:
+    """Return whether a text begins with thoughts.
+
+    The mark of a chunk is about all of it. That of a whole answer only says that there are
+    thoughts in it, and the words around them tell where.
+    """
+    google = news.extra_content.google if news.extra_content else None
+    if google is None or not google.thought:
+        return False
+    return not is_whole or text.startswith(THOUGHT_BEGINS)
+
+
+def _text_in(chunks: str | list[wire.ContentChunk] | None) -> str:
+    if isinstance(chunks, str):
+        return chunks
+    return "".join(chunk.text or "" for chunk in chunks or ())
 
 
 def usage_of(counts: wire.Usage) -> TokenUsage:

@@ -181,8 +181,19 @@ class Annotation(Struct):
     url_citation: UrlCitation | None = None
 
 
+class ContentChunk(Struct):
+    """A chunk of content where it is a list: Mistral's thoughts are a list in it once more, and
+    Databricks has them under `summary`. Other kinds have none of these fields."""
+
+    type: str = ""
+    text: str | None = None
+    refusal: str | None = None
+    thinking: "str | list[ContentChunk] | None" = None
+    summary: "str | list[ContentChunk] | None" = None
+
+
 class Delta(Struct):
-    content: str | None = None
+    content: str | list[ContentChunk] | None = None
     refusal: str | None = None
     reasoning_content: str | None = None
     reasoning: str | None = None

@@ -1,11 +1,15 @@
 """What is known about models by their names."""
 
 import json
+import re
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from actors.law.parts.message import JsonText
 from adapters.models.providers.facts.gemini import budget_of, is_gemini, level_of, mixes_tools
+from adapters.models.providers.facts.mistral import is_mistral, short_id
 from adapters.models.providers.facts.openai import answers_on_responses, reasons, strict_schema
 
 
@@ -127,3 +131,31 @@ def test_a_schema_with_optional_or_free_properties_is_not_strict(schema):
     text = JsonText(json.dumps(schema))
 
     assert strict_schema(text) == (text, False)
+
+
+@pytest.mark.parametrize(
+    ("model", "expected"),
+    [
+        ("mistral-large-latest", True),
+        ("magistral-medium-2509", True),
+        ("mistralai/Devstral-Small-2", True),
+        ("open-mixtral-8x22b", True),
+        ("llama-mistral", False),
+        ("gpt-5", False),
+    ],
+)
+def test_models_of_mistral_are_known_by_their_families(model, expected):
+    assert is_mistral(model) is expected
+
+
+@given(st.text(max_size=60))
+def test_an_id_becomes_nine_letters_or_digits_and_stays_so(id):
+    short = short_id(id)
+
+    assert re.fullmatch("[A-Za-z0-9]{9}", short)
+    assert short_id(short) == short
+
+
+@given(st.sets(st.text(max_size=12), max_size=50))
+def test_different_ids_stay_different(ids):
+    assert len({short_id(id) for id in ids}) == len(ids)

@@ -20,7 +20,7 @@ from actors.law.parts.deltas import (
 from actors.law.parts.message import TokenUsage
 from adapters.models.providers.faults import BrokenStream, ReportedFailure, SkippedKinds
 from adapters.models.providers.openai_chat.response import ChatDecoder
-from tests.adapters.models.providers.replay import deltas_of, events
+from tests.adapters.models.providers.replay import answer_of, deltas_of, events
 
 DONE = b"[DONE]"
 
@@ -175,6 +175,38 @@ def test_thoughts_of_gemini_are_moved_out_of_the_text():
     ]
 
 
+@pytest.mark.parametrize(
+    ("content", "expected"),
+    [
+        ("<thought>hm</thought>yes", [("ReasoningPart", "hm"), ("TextPart", "yes")]),
+        ("yes", [("TextPart", "yes")]),
+    ],
+)
+def test_a_whole_answer_of_gemini_that_has_thoughts_is_not_all_thoughts(content, expected):
+    message = {"content": content, "extra_content": {"google": {"thought": True}}}
+    body = json.dumps({"choices": [{"message": message, "finish_reason": "stop"}]}).encode()
+
+    answer = answer_of(ChatDecoder("n").whole(body))
+
+    assert expected == [(type(part).__name__, part.text) for part in answer.parts]
+
+
+def test_thoughts_of_gemini_may_end_in_the_middle_of_a_chunk():
+    thought = {"google": {"thought": True}}
+
+    deltas = read(
+        chunk({"content": "<thought>hm</thought>yes", "extra_content": thought}),
+        chunk({"content": " it is"}),
+        chunk(finish="stop"),
+        DONE,
+    )
+
+    assert [(type(part).__name__, part.text) for part in answer_of(deltas).parts] == [
+        ("ReasoningPart", "hm"),
+        ("TextPart", "yes it is"),
+    ]
+
+
 def test_a_signature_of_gemini_stays_with_its_call():
     signed = {"google": {"thought_signature": "sig"}}
 
@@ -321,7 +353,8 @@ def test_an_error_in_the_middle_of_a_stream_fails_the_answer(data, text):
     [
         (
             b'{"choices":[{"delta":{"content":7}}]}',
-            "chat completions: Expected `str | null`, got `int` - at `$.choices[0].delta.content`",
+            "chat completions: Expected `str | array | null`, got `int`"
+            " - at `$.choices[0].delta.content`",
         ),
         (b'{"choices":', "chat completions: Input data was truncated"),
     ],
