@@ -96,6 +96,23 @@ async def length_of(transfer, network):
     return network.to_server, network.to_client
 
 
+async def report_of(transfer, network, witness, **cut):
+    """Return whether a transfer whose way is cut is reported as done, which must be what holds."""
+    account = next(ACCOUNTS)
+    connection = await DatabaseConnection.open(network.conninfo)
+    network.cut_after(**cut)
+    try:
+        await transfer(connection, account)
+        reported = True
+    except DatabaseGone:
+        reported = False
+    connection.close()
+
+    await quiet(witness)
+    assert (cut, reported) == (cut, await what_holds(witness, account))
+    return reported
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("tell_server", [True, False], ids=["cut", "cut for the client only"])
 @pytest.mark.parametrize("transfer", TRANSFERS)
@@ -106,19 +123,7 @@ async def test_the_way_is_cut_at_every_byte(transfer, tell_server, network, witn
     seen = set()
 
     for place in places:
-        account = next(ACCOUNTS)
-        connection = await DatabaseConnection.open(network.conninfo)
-        network.cut_after(**place, tell_server=tell_server)
-        try:
-            await transfer(connection, account)
-            reported = True
-        except DatabaseGone:
-            reported = False
-        connection.close()
-
-        await quiet(witness)
-        assert (place, reported) == (place, await what_holds(witness, account))
-        seen.add(reported)
+        seen.add(await report_of(transfer, network, witness, **place, tell_server=tell_server))
 
     assert {True, False} == seen, "both outcomes were met on the way"
 
@@ -139,19 +144,8 @@ async def test_the_server_stops_after_every_message(transfer, times, network, wi
     seen = set()
 
     for place in [0, *ends_of(network.answer)]:
-        account = next(ACCOUNTS)
-        connection = await DatabaseConnection.open(network.conninfo)
-        network.cut_after(to_client=place, farewell=STOPPING * times)
-        try:
-            await transfer(connection, account)
-            reported = True
-        except DatabaseGone:
-            reported = False
-        connection.close()
-
-        await quiet(witness)
-        assert (place, reported) == (place, await what_holds(witness, account))
-        seen.add(reported)
+        farewell = STOPPING * times
+        seen.add(await report_of(transfer, network, witness, to_client=place, farewell=farewell))
 
     assert {True, False} == seen, "both outcomes were met on the way"
 
