@@ -326,7 +326,7 @@ def chat_routes(deps: RouteDeps) -> Sequence[Routes]:
             ReaderStore(pool),
             organization=organization,
             organization_name=ORGANIZATION,
-            dropped=deps.streaming.viewers.look_soon,
+            tell=chats.store.bus.tell,
             sharing=sharing,
         ),
         WorkspaceRoutes(owned, chats.lifecycle, organization=organization),

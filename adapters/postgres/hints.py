@@ -27,6 +27,7 @@ from actors.law.store.hints import (
     News,
     OpenApprovalsChanged,
     PersonChanged,
+    ReadersChanged,
     SummaryChanged,
     TitleChanged,
     WorkspaceClosed,
@@ -85,6 +86,12 @@ class _Context(msgspec.Struct, tag="x", array_like=True, frozen=True):
     owner_id: UUID
 
 
+class _Readers(msgspec.Struct, tag="r", array_like=True, frozen=True):
+    chat: UUID
+    owner_id: UUID
+    user: UUID | None
+
+
 class _Closed(msgspec.Struct, tag="k", array_like=True, frozen=True):
     workspace: UUID
 
@@ -113,6 +120,7 @@ _WIRE: dict[type, type] = {
     TitleChanged: _Renamed,
     SummaryChanged: _Summed,
     ContextChanged: _Context,
+    ReadersChanged: _Readers,
     WorkspaceClosed: _Closed,
     OpenApprovalsChanged: _Asks,
     CatalogueChanged: _Changed,
@@ -126,6 +134,7 @@ _Wire = (
     | _Renamed
     | _Summed
     | _Context
+    | _Readers
     | _Closed
     | _Asks
     | _Changed

@@ -305,6 +305,27 @@ async def test_a_shared_chat_can_be_read_and_not_changed(page, api, house, brows
         assert [] == other.unexpected
 
 
+async def test_a_chat_comes_to_the_list_as_it_is_shared_and_goes_as_it_is_shared_no_more(
+    page, api, house, browser
+):
+    await only(api)
+    chat = await titled(api, "For ines for now")
+    token, cookies = await house.person("ines")
+    async with house.api(token) as own:
+        ines = (await own.good("GET", "/api/v2/users/me"))["id"]
+
+    async with a_page(browser) as other:
+        other.url = house.url
+        await other.cookies(cookies, house.url)
+        await other.goto("/new")
+        await other.until_text("No chats yet.", LIST)
+
+        for role, titles in (("read", ["For ines for now"]), ("", [])) * 2:
+            await api.good("PATCH", f"{CHATS}/{chat}/acl", {"user_roles": {ines: role}})
+            await stands(other, "Today", *titles)
+        assert [] == other.unexpected
+
+
 async def test_thousands_of_chats_are_gone_through_and_few_are_built(page, api, house):
     await only(api)
     await titled(api, "The model of all")

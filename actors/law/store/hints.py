@@ -25,6 +25,8 @@ class ListChange(Enum):
     TURN_SUMMARY = "turn_summary"
     SUMMARY = "summary"
     CONTEXT = "context"  # what it knows of its workspace was pinned, or the files have moved on
+    SHARED = "shared"  # with the one who is told
+    UNSHARED = "unshared"  # the one who is told may read it no more
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,6 +87,15 @@ class ContextChanged:
 
 
 @dataclass(frozen=True, slots=True)
+class ReadersChanged:
+    """The user may read the family of this chat from now on, or may no more; None: so may all."""
+
+    chat: ChatId
+    owner_id: UserId
+    user: UserId | None
+
+
+@dataclass(frozen=True, slots=True)
 class WorkspaceClosed:
     """The workspace was stopped or removed. What runs in it is to end."""
 
@@ -119,6 +130,7 @@ Hint = (
     | TitleChanged
     | SummaryChanged
     | ContextChanged
+    | ReadersChanged
     | WorkspaceClosed
     | OpenApprovalsChanged
     | CatalogueChanged

@@ -7,14 +7,13 @@ told again: a watcher has read the list, and is told what happens from now on.
 
 from collections import deque
 from collections.abc import Callable, Sequence
-from typing import Protocol
+from typing import Protocol, assert_never
 
 from actors.law.ids import ChatId, UserId
 from actors.law.store.hints import (
     ChatMoved,
     ContextChanged,
     ListChange,
-    News,
     SummaryChanged,
     TitleChanged,
 )
@@ -22,6 +21,7 @@ from actors.streams.feeds.log import EventLog, FeedCounts, FeedEnd
 from runtime.children import Body
 from runtime.log import emit
 
+ListNews = ChatMoved | TitleChanged | SummaryChanged | ContextChanged
 LISTED = (ChatMoved, TitleChanged, SummaryChanged, ContextChanged)  # news that lists may show
 NEWS_MAX = 4_096  # of one owner that wait to be told; more than these are lost, and counted
 CHATS_AT_ONCE_MAX = 64  # read in one go; the news of the others waits for the next
@@ -54,26 +54,14 @@ class OwnerFeed:
         self._news: deque[tuple[ListChange, ChatId]] = deque()
         self._is_reading = False
 
-    def note_news(self, news: News) -> None:
+    def note_news(self, news: ListNews) -> None:
         """Have the news told, if lists show the chat otherwise than before."""
-        match news:
-            case ChatMoved(chat=chat, became=became) if became is not None:
-                self._put(became, chat)
-            case TitleChanged(chat=chat):
-                self._put(ListChange.TITLE, chat)
-            case SummaryChanged(chat=chat):
-                self._put(news.became, chat)
-            case ContextChanged(chat=chat):
-                self._put(ListChange.CONTEXT, chat)
-            case _:
-                pass
+        change = change_of(news)
+        if change is not None:
+            self.note_change(change, news.chat)
 
-    def end(self, why: FeedEnd) -> None:
-        """Tell no more; what is in the log can still be read."""
-        self.ended = self.ended or why
-        self.log.wake()
-
-    def _put(self, became: ListChange, chat: ChatId) -> None:
+    def note_change(self, became: ListChange, chat: ChatId) -> None:
+        """Have it told what became of a chat."""
         if len(self._news) >= NEWS_MAX:
             self._news.popleft()
             self._counts.lost += 1
@@ -81,6 +69,11 @@ class OwnerFeed:
         if not self._is_reading and self.ended is None:
             self._is_reading = True
             self._start(self, self._read)
+
+    def end(self, why: FeedEnd) -> None:
+        """Tell no more; what is in the log can still be read."""
+        self.ended = self.ended or why
+        self.log.wake()
 
     async def _read(self) -> None:
         try:
@@ -100,3 +93,18 @@ class OwnerFeed:
     def _take_group(self) -> Sequence[tuple[ListChange, ChatId]]:
         count = min(len(self._news), CHATS_AT_ONCE_MAX)
         return [self._news.popleft() for _ in range(count)]
+
+
+def change_of(news: ListNews) -> ListChange | None:
+    """Return what lists show of the news, or None."""
+    match news:
+        case ChatMoved(became=became):
+            return became
+        case TitleChanged():
+            return ListChange.TITLE
+        case SummaryChanged(became=became):
+            return became
+        case ContextChanged():
+            return ListChange.CONTEXT
+        case _:
+            assert_never(news)

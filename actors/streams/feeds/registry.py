@@ -17,7 +17,7 @@ from typing import Annotated, Generic, Protocol, TypeVar
 import trio
 
 from actors.law.ids import ChatId, UserId, chat_name
-from actors.law.store.hints import ChatMoved, HintsLost, News, OpenApprovalsChanged
+from actors.law.store.hints import ChatMoved, HintsLost, News, OpenApprovalsChanged, ReadersChanged
 from actors.law.store.ports import Applied, Bus
 from actors.streams.feeds.chat_feed import ChatFeed, FeedContext
 from actors.streams.feeds.diff import Position
@@ -302,7 +302,9 @@ class OwnerFeeds:
         self.shared = find_readers and SharedNews(
             find_readers,
             watching=lambda: self._registry.feeds.keys(),
-            tell=lambda user, news: self._registry.tell(user, lambda feed: feed.note_news(news)),
+            tell=lambda user, change, chat: self._registry.tell(
+                user, lambda feed: feed.note_change(change, chat)
+            ),
             counts=self._counts,
         )
 
@@ -327,8 +329,8 @@ class OwnerFeeds:
     def note_news(self, news: News) -> None:
         if isinstance(news, LISTED):
             self._registry.tell(news.owner_id, lambda feed: feed.note_news(news))
-            if self.shared is not None:
-                self.shared.note(news)
+        if isinstance(news, (*LISTED, ReadersChanged)) and self.shared is not None:
+            self.shared.note(news)
 
     def _make(self, owner: UserId) -> OwnerFeed:
         return OwnerFeed(owner, self._listing, self._start, self._counts)
@@ -373,7 +375,7 @@ async def open_owner_feeds(
         feeds = OwnerFeeds(listing, children, find_readers)
         if feeds.shared is not None:
             children.start(Child(name="shared news", body=feeds.shared.run, restart=Restart()))
-        with bus.follow(feeds.note_news, *LISTED):
+        with bus.follow(feeds.note_news, *LISTED, ReadersChanged):
             try:
                 yield feeds
             finally:

@@ -1,9 +1,18 @@
 """The routes of sharing: who may read a chat besides its owner."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from uuid import UUID
 
-from adapters.access.acl import AccessLists, ChatACL, ReaderStore, UpdateChatACL, role_changes_of
+from actors.law.ids import UserId
+from actors.law.store.hints import ReadersChanged, Tell, tell_all
+from adapters.access.acl import (
+    AccessLists,
+    ChatACL,
+    ReaderStore,
+    RoleChanges,
+    UpdateChatACL,
+    role_changes_of,
+)
 from adapters.access.admission import Admission, VisibleChat
 from adapters.http.endpoints import Call, Endpoint, HttpResponse, json_response, no_content
 from adapters.http.refusals import HttpError, forbidden
@@ -21,14 +30,14 @@ class SharingRoutes:
         *,
         organization: UUID,
         organization_name: str,
-        dropped: Callable[[], None],
+        tell: Tell,
         sharing: bool = True,
     ) -> None:
-        """Make the handlers. `dropped` is called when a user may read less than before."""
+        """Make the handlers. `tell` is told of each reader that comes or goes."""
         self._admission = admission
         self._readers = readers
         self._lists = AccessLists(readers, organization, organization_name)
-        self._dropped = dropped
+        self._tell = tell
         self._sharing = sharing
 
     def endpoints(self) -> Sequence[Endpoint]:
@@ -67,8 +76,7 @@ class SharingRoutes:
             raise HttpError(400, "You cannot change your own role.")
         await self._lists.check_known(roles)
         await self._readers.change(chat.id, added=roles.added, dropped=roles.dropped)
-        if any(roles.dropped):
-            self._dropped()
+        tell_all(readers_changed(chat, roles), self._tell)
         return no_content()
 
     def _check(self, chat: VisibleChat) -> None:
@@ -80,3 +88,10 @@ class SharingRoutes:
                 "A child chat is shared with its root.",
                 detail=f"share {chat.root_id} instead",
             )
+
+
+def readers_changed(chat: VisibleChat, roles: RoleChanges) -> Sequence[ReadersChanged]:
+    """Return the news of a change of the chat's readers. The only group is that of all users."""
+    users: Sequence[UserId | None] = [UserId(user) for user in roles.users]
+    everybody = [None] if roles.groups else []
+    return [ReadersChanged(chat.id, chat.owner_id, user) for user in (*users, *everybody)]

@@ -101,11 +101,14 @@ WatchKind = Literal[
     "diff_status_change",
     "action_required",
     "context_dirty",
+    "shared",
+    "unshared",
 ]
 
 
 class ChatWatchEvent(msgspec.Struct, frozen=True):
-    """News of one of a user's chats; `chat` is as a list shows it."""
+    """News of a chat of a user's list; `chat` is as a list shows it, and with `unshared` its id
+    only."""
 
     kind: WatchKind
     chat: Raw

@@ -126,6 +126,8 @@ _KINDS: Mapping[ListChange, WatchKind] = {
     ListChange.TURN_SUMMARY: "summary_change",
     ListChange.SUMMARY: "chat_summary_change",
     ListChange.CONTEXT: "context_dirty",
+    ListChange.SHARED: "shared",
+    ListChange.UNSHARED: "unshared",
 }
 
 
@@ -137,12 +139,18 @@ class ListReading:
         self._organization = organization
 
     async def events(self, news: Sequence[tuple[ListChange, ChatId]]) -> Sequence[bytes]:
-        """Return the events for news of chats, encoded; chats that are gone have none."""
-        chats = {chat: await self._chat(chat) for chat in dict.fromkeys(chat for _, chat in news)}
-        return [
-            encode_json(ChatWatchEvent(_KINDS[became], shown))
+        """Return the events for news of chats, encoded; chats that are gone have none. Of a chat
+        that is shared no more only the id is told."""
+        wanted = dict.fromkeys(chat for became, chat in news if became is not ListChange.UNSHARED)
+        chats = {chat: await self._chat(chat) for chat in wanted}
+        shown = (
+            (became, _only_id(chat) if became is ListChange.UNSHARED else chats[chat])
             for became, chat in news
-            if (shown := chats[chat]) is not None
+        )
+        return [
+            encode_json(ChatWatchEvent(_KINDS[became], chat))
+            for became, chat in shown
+            if chat is not None
         ]
 
     async def _chat(self, chat: ChatId) -> Raw | None:
@@ -150,3 +158,7 @@ class ListReading:
         if found is None:
             return None
         return Raw(encode_json(watched_chat(found, organization=self._organization)))
+
+
+def _only_id(chat: ChatId) -> Raw:
+    return Raw(encode_json({"id": chat}))

@@ -1,8 +1,8 @@
 """The watchers of chats: those who do not own them may lose access, what owners see is remembered.
 
 A watcher is let in once, and a stream may go on for weeks. So every LOOK_SECONDS one statement asks
-which watchers of other people's chats may still read them, and at once if it was this process that
-took one off the list. Owners cost nothing, and where all watchers are owners nothing is asked.
+which watchers of other people's chats may still read them, and at once when it hears that a list of
+readers was changed. Owners cost nothing, and where all watchers are owners nothing is asked.
 """
 
 from collections.abc import AsyncGenerator, AsyncIterator, Callable, Iterator
@@ -20,7 +20,7 @@ from runtime.ends import Cause
 from runtime.log import emit
 from runtime.statistics import CounterMetric, GaugeMetric
 
-LOOK_SECONDS = 10.0  # between two looks; what another process has changed is seen so late
+LOOK_SECONDS = 10.0  # between two looks; a change of which the news was lost is seen so late
 WAITING_MAX = 16_384  # chats whose note waits; one more is noted when it is seen the next time
 
 
@@ -85,7 +85,7 @@ class SharedViewers:
             await body.aclose()
 
     def look_soon(self) -> None:
-        """Look at once who may still read: a reader has been taken off a list."""
+        """Look at once who may still read: a list of readers has been changed."""
         self._look_soon.set()
 
     async def run(self) -> None:

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 from uuid import UUID
 
+from actors.law.store.hints import ReadersChanged
 from actors.law.store.ports import Bus
 from actors.streams.feeds.ports import RemotePreviews
 from actors.streams.feeds.registry import ChatFeeds, OwnerFeeds, open_chat_feeds, open_owner_feeds
@@ -73,4 +74,5 @@ async def open_streaming(
         children.start(Child(name="shared viewers", body=viewers.run, restart=Restart()))
         streams = StreamRoutes(feeds, admission, read_cursors=cursors, viewers=viewers)
         watching = WatchRoutes(owners, shared_lists)
-        yield StreamParts((streams, watching), feeds, owners, shared_lists, viewers)
+        with bus.follow(lambda _: viewers.look_soon(), ReadersChanged):
+            yield StreamParts((streams, watching), feeds, owners, shared_lists, viewers)

@@ -29,7 +29,7 @@ import { hearWatch } from "./wire/watch.js";
 const PAGE = 50; // chats
 const LISTS_MAX = 12; // of other filters that are kept; the oldest is forgotten
 const AGAIN_MS = 1500; // a list of which news cannot be placed is read anew, at most so often
-const SHARED_MS = 60_000; // the list is read so often: no news tells that a chat was shared, or is no more
+const SHARED_MS = 600_000; // the list is read so often, should the news of a shared chat have been lost
 const KNOWN_MAX = 50; // chats that were opened and are in no list; the oldest is forgotten
 
 /** @type {Map<string, import("./vendor/preact.js").Signal<ChatList>>} */

@@ -52,6 +52,22 @@ test("whoever was at work and rests now has said something", () => {
   assert.equal(withNews(list, { kind: "status_change", chat: chat("a", 2) }).roots[0].has_unread, true);
 });
 
+test("a chat that is shared from now on comes at once, and goes when it is shared no more", () => {
+  const news = (kind, more) => ({ kind, chat: chat("s", 5, { shared: true, ...more }) });
+  const both = paged([chat("b", 3)], newList({ q: "source:created_by_me,shared_with_me", labels: [] }));
+  const others = paged([], newList({ q: "source:shared_with_me", labels: [] }));
+  const mine = paged([chat("b", 3)], newList({ q: "source:created_by_me", labels: [] }));
+
+  const after = withNews(both, news("shared"));
+
+  assert.deepEqual([ids(after), after.stale], ["sb", true]); // its agents are still to be read
+  assert.equal(ids(withNews(after, { kind: "unshared", chat: { id: "s" } })), "b");
+  assert.equal(ids(withNews(others, news("shared"))), "s");
+  assert.deepEqual([ids(withNews(mine, news("shared"))), ids(withNews(mine, news("title_change")))], ["b", "b"]);
+  assert.equal(withNews(mine, { kind: "unshared", chat: { id: "b" } }).roots.length, 0);
+  assert.equal(ids(withNews(both, news("shared", { archived: true }))), "b");
+});
+
 test("an agent stands below its root, the newest first", () => {
   const list = paged([chat("a", 1, { children: [child("k", "a", 1)] })]);
 

@@ -60,10 +60,10 @@ export function withPage(list, chats, { limit, next = false }) {
  */
 export function withNews(list, { kind, chat }) {
   const old = chatIn(list, chat.id);
-  if (kind === "deleted" && !asksForArchived(list.filter)) return without(list, [chat.id]);
+  if (kind === "unshared" || (kind === "deleted" && !asksForArchived(list.filter))) return without(list, [chat.id]);
   if (old && old.updated_at > chat.updated_at && kind === "status_change") return list;
-  const isPlain = holdsAllOfMine(list.filter);
-  const stale = list.stale || !isPlain;
+  const isPlain = old ? holdsAllOfMine(list.filter) : holdsNew(list.filter, kind, chat);
+  const stale = list.stale || !isPlain || kind === "shared"; // then its agents are still to be read
   if (!old && (!isPlain || chat.archived)) return stale === list.stale ? list : { ...list, stale };
   const fresh = kept(old, told(old, kind, chat));
   if (fresh === old) return list;
@@ -176,6 +176,18 @@ function compare(a, b) {
 /** Say whether every chat of the user's own belongs to the list. @param {Filter} filter */
 function holdsAllOfMine({ q, labels }) {
   return !labels.length && /^(source:created_by_me(,shared_with_me)?)?$/.test(q.trim());
+}
+
+/**
+ * Say whether a chat that the list does not have belongs to it. That of another user and that which
+ * is shared with others say the same, so only the daemon can tell whether it is the user's own.
+ * @param {Filter} filter
+ * @param {string} kind
+ * @param {Chat} chat
+ */
+function holdsNew(filter, kind, chat) {
+  if (kind === "shared" && !filter.labels.length && filter.q.trim() === "source:shared_with_me") return true;
+  return holdsAllOfMine(filter) && !(chat.shared && filter.q.trim() === "source:created_by_me");
 }
 
 /** @param {Filter} filter */

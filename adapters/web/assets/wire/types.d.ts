@@ -350,7 +350,7 @@ export interface ChatTitle {
 }
 
 export interface ChatWatchEvent {
-  kind: "action_required" | "chat_summary_change" | "context_dirty" | "created" | "deleted" | "diff_status_change" | "status_change" | "summary_change" | "title_change";
+  kind: "action_required" | "chat_summary_change" | "context_dirty" | "created" | "deleted" | "diff_status_change" | "shared" | "status_change" | "summary_change" | "title_change" | "unshared";
   chat: Chat;
 }
 

@@ -6,7 +6,7 @@ import trio
 from trio.testing import wait_all_tasks_blocked
 
 from actors.law.ids import ChatId, UserId
-from actors.law.store.hints import TitleChanged
+from actors.law.store.hints import ListChange, ReadersChanged, TitleChanged
 from actors.streams.feeds import shared_news
 from actors.streams.feeds.log import FeedCounts
 from actors.streams.feeds.shared_news import SharedNews
@@ -32,13 +32,17 @@ class Watching:
             raise self.fault
         return {CHATS[0]: [BOB]} if CHATS[0] in chats and BOB in users else {}
 
-    def tell(self, user, news):
-        self.told.append((user, news.chat))
+    def tell(self, user, change, chat):
+        assert change is not ListChange.TITLE or user is BOB
+        self.told.append((user, chat) if change is ListChange.TITLE else (user, change, chat))
 
     async def hears(self, *chats):
+        await self.hears_news(*(TitleChanged(chat, ANN) for chat in chats))
+
+    async def hears_news(self, *news):
         async with trio.open_nursery() as nursery:
-            for chat in chats:
-                self.news.note(TitleChanged(chat, ANN))
+            for one in news:
+                self.news.note(one)
             nursery.start_soon(self.news.run)
             await wait_all_tasks_blocked()
             nursery.cancel_scope.cancel()
@@ -79,3 +83,37 @@ async def test_more_than_a_bound_does_not_wait(monkeypatch):
     await stage.hears(CHATS[0], CHATS[1], CHATS[2])
 
     assert (1, {CHATS[1], CHATS[2]}) == (stage.counts.lost, stage.asked[0][0])
+
+
+async def test_who_may_read_a_chat_from_now_on_and_who_may_no_more_are_told():
+    stage = Watching(ANN, BOB, EVE)
+
+    await stage.hears_news(
+        ReadersChanged(CHATS[0], ANN, BOB),
+        ReadersChanged(CHATS[1], ANN, BOB),
+        ReadersChanged(CHATS[0], ANN, ANN),  # its owner, whom nothing takes it from
+    )
+
+    assert [
+        (BOB, ListChange.SHARED, CHATS[0]),
+        (BOB, ListChange.UNSHARED, CHATS[1]),
+    ] == stage.told
+
+
+async def test_what_is_shared_with_everybody_is_told_to_all_but_its_owner():
+    stage = Watching(ANN, BOB, EVE)
+
+    await stage.hears_news(ReadersChanged(CHATS[0], ANN, None))
+
+    assert {
+        (BOB, ListChange.SHARED, CHATS[0]),
+        (EVE, ListChange.UNSHARED, CHATS[0]),
+    } == set(stage.told)
+
+
+async def test_readers_that_do_not_watch_here_are_not_asked_for():
+    stage = Watching(EVE)
+
+    await stage.hears_news(ReadersChanged(CHATS[0], ANN, BOB))
+
+    assert [] == stage.asked

@@ -161,7 +161,7 @@ def rows_on(store, supervisor, overviews, *, sharing):
         ReaderStore(pool),
         organization=ORGANIZATION,
         organization_name="corner",
-        dropped=lambda: None,
+        tell=store.telling,
         sharing=sharing,
     )
     return [row for subject in (chats, listing, sharing) for row in subject.endpoints()]

@@ -4,6 +4,7 @@ from uuid import UUID
 
 import pytest
 
+from actors.law.store.hints import ReadersChanged
 from tests.actors.law.chats import ANN, BOB
 from tests.adapters.chats.routes.ground import ADA, ORGANIZATION
 
@@ -65,6 +66,20 @@ async def test_a_shared_chat_and_its_children_say_so(ground):
     assert said["shared"]
     assert not (await ground.get(root)).said["shared"]
     assert 404 == (await ground.get(child, BOB)).status
+
+
+async def test_each_reader_that_comes_or_goes_is_told_once_it_is_written(ground):
+    chat = await ground.a_chat()
+    await change(ground, chat, user_roles={OTHER: "read"}, group_roles={EVERYBODY: "read"})
+    await change(ground, chat, user_roles={OTHER: ""})
+    await change(ground, chat, user_roles={ID: "read"})  # there is no such user
+
+    told = [hint for hint in ground.store.told if isinstance(hint, ReadersChanged)]
+    assert [
+        ReadersChanged(chat, ANN, BOB),
+        ReadersChanged(chat, ANN, None),
+        ReadersChanged(chat, ANN, BOB),
+    ] == told
 
 
 async def test_an_admin_may_share_what_is_not_his(ground):

@@ -8,6 +8,7 @@ import pytest
 import trio
 from trio_websocket import ConnectionClosed
 
+from actors.law.store.hints import ReadersChanged
 from adapters.chats.upkeep_stores import SummaryStorage
 from adapters.rehearsal.behaviour import Behaviour, ScriptedCall
 from tests.adapters.chats.streams.ground import ANN, BOB, PATIENCE_SECONDS, ROOT, a_stage
@@ -192,6 +193,21 @@ async def test_who_may_read_it_no_more_is_told_no_more(stage):
         await listener.until(lambda: listener.was(other, "waiting"))
 
     assert [] == listener.kinds(chat)
+
+
+async def test_who_may_read_a_chat_from_now_on_is_told_and_who_may_no_more_too(stage):
+    chat = await stage.create(HELLO)
+    async with a_listener(stage, by=BOB, query="?shared=true") as listener:
+        await share(stage, chat, BOB)
+        stage.chats.store.bus.tell(ReadersChanged(chat, ANN, BOB))
+        await listener.until(lambda: ["shared"] == listener.kinds(chat))
+        await stage.execute("DELETE FROM chat_readers WHERE chat_id = %(chat)s", {"chat": chat})
+        stage.chats.store.bus.tell(ReadersChanged(chat, ANN, BOB))
+        await listener.until(lambda: ["shared", "unshared"] == listener.kinds(chat))
+
+    shared, unshared = listener.events
+    assert str(ANN) == shared["chat"]["owner_id"]
+    assert {"id": str(chat)} == unshared["chat"]
 
 
 async def test_what_is_neither_shared_nor_not_is_refused(stage):
