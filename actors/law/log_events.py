@@ -36,6 +36,12 @@ LOG_EVENTS = (
         "the store did not answer to the work on a chat, it is asked again, up to ten times",
     ),
     LogEvent(
+        "answer.paused",
+        "warning",
+        ("chat", "provider"),
+        "a provider paused one answer more often than it is asked to go on, its turn ends there",
+    ),
+    LogEvent(
         "provider.crashed", "error", ("chat", "provider", "error"), "a bug in an adapter: it raised"
     ),
     LogEvent(

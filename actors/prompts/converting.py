@@ -69,8 +69,7 @@ def prompt_message(row: Message, files: StoredFiles, takes: Accepts | None) -> P
             user = tuple(_user(parts, files, takes))
             return UserInput(user) if user else None
         case Role.ASSISTANT:
-            assistant = tuple(_assistant(parts))
-            return AssistantOutput(assistant) if assistant else None
+            return assistant_output(parts)
         case Role.TOOL:
             results = (part for part in parts if isinstance(part, ToolResultPart))
             answers = tuple(
@@ -79,6 +78,12 @@ def prompt_message(row: Message, files: StoredFiles, takes: Accepts | None) -> P
                 if not part.provider_executed
             )
             return ToolResults(answers) if answers else None
+
+
+def assistant_output(parts: tuple[Part, ...]) -> AssistantOutput | None:
+    """Return what an assistant said as a message of a prompt, or None if it was nothing."""
+    said = tuple(_assistant(parts))
+    return AssistantOutput(said) if said else None
 
 
 def clean_id(id: str) -> str:

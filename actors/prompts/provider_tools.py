@@ -4,13 +4,18 @@ A call and its result belong together only if one assistant message holds exactl
 under one id, the call first, the tool is one we know, the arguments are JSON and the result
 carries the notes it came with. What violates that is dropped; a dropped result leaves its text.
 
+A tool may still be running when the model calls one of ours as well. Then its call goes back
+without a result, beside the results of our tools, and its result comes at the head of the next
+message. Such a pair in two messages is valid as long as only results of tools stand between them,
+and a call alone as long as nothing else stands behind it.
+
 A message with signed thoughts is signed as a whole: as long as it is the latest of the assistant
 it is left alone, and never merged. Only a call without any result is taken out of it, by the guard.
 """
 
-from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence, Set
 from dataclasses import dataclass
+from itertools import takewhile
 from typing import TypeVar
 
 from actors.law.failures.classify import history_mismatch
@@ -58,7 +63,10 @@ def sanitise_step(parts: Sequence[Part]) -> tuple[Part, ...]:
     """
     if any(_is_signed(part) for part in parts):
         return tuple(parts)
-    return tuple(_without(parts, _bad(parts, same_name=True)))
+    is_local = (isinstance(part, ToolCallPart) and not part.provider_executed for part in parts)
+    running = _calls_alone(parts) if any(is_local) else frozenset()
+    elsewhere = running | _results_at_head(parts)
+    return tuple(_without(parts, _bad(parts, elsewhere=elsewhere, same_name=True)))
 
 
 def guard(
@@ -68,7 +76,7 @@ def guard(
     before = _count(messages)
     for repair in (tuple, _without_orphans, sanitise, _stripped):
         messages = repair(messages)
-        if not any(_violating(each) for each in messages):
+        if not any(_violating(messages)):
             return GuardedMessages(tuple(messages), before - _count(messages))
     return history_mismatch(provider)
 
@@ -84,20 +92,84 @@ def _is_signed(part: Part) -> bool:
     return bool({"signature", "redacted_data"} & notes_of(part.provider_metadata, ANTHROPIC).keys())
 
 
-def _violating(said: PromptMessage) -> frozenset[int]:
-    return _bad(said.parts) if isinstance(said, AssistantOutput) else frozenset()
+NOWHERE: frozenset[str] = frozenset()
 
 
-def _bad(parts: Sequence[Part], *, same_name: bool = False) -> frozenset[int]:
-    """Return the places of parts that are not one half of a valid pair."""
+def _violating(messages: Sequence[PromptMessage]) -> list[frozenset[int]]:
+    """Return the places of parts that violate the rules, of each message."""
+    elsewhere = _halves_elsewhere(messages)
+    return [
+        _bad(said.parts, elsewhere=other) if isinstance(said, AssistantOutput) else frozenset()
+        for said, other in zip(messages, elsewhere, strict=True)
+    ]
+
+
+def _halves_elsewhere(messages: Sequence[PromptMessage]) -> list[frozenset[str]]:
+    """Return, for each message, the ids whose other half is in another one, or still to come."""
+    found = [NOWHERE] * len(messages)
+    waiting: int | None = None  # the last assistant message, if only results stand behind it
+    has_results = False
+    for place, said in enumerate(messages):
+        match said:
+            case AssistantOutput(parts):
+                if waiting is not None and has_results:
+                    shared = _calls_alone(_parts_at(messages, waiting)) & _results_at_head(parts)
+                    found[waiting] |= shared
+                    found[place] |= shared
+                waiting, has_results = place, False
+            case ToolResults():
+                has_results = True
+            case UserInput():
+                waiting = None
+    if waiting is not None and has_results:
+        found[waiting] |= _calls_alone(_parts_at(messages, waiting))
+    return found
+
+
+def _parts_at(messages: Sequence[PromptMessage], place: int) -> Sequence[Part]:
+    said = messages[place]
+    return said.parts if isinstance(said, AssistantOutput) else ()
+
+
+def _halves(parts: Sequence[Part]) -> dict[str, list[int]]:
+    """Return the places of the calls and results of a provider's tools, by id."""
     places: dict[str, list[int]] = {}
     for place, part in enumerate(parts):
         if isinstance(part, ToolCallPart | ToolResultPart) and part.provider_executed:
             places.setdefault(part.id, []).append(place)
+    return places
+
+
+def _calls_alone(parts: Sequence[Part]) -> frozenset[str]:
+    """Return the ids of valid calls that have no result in this message."""
+    alone = ((id, parts[found[0]]) for id, found in _halves(parts).items() if len(found) == 1)
+    return frozenset(
+        id
+        for id, part in alone
+        if id.strip() and isinstance(part, ToolCallPart) and _is_valid_call(part)
+    )
+
+
+def _results_at_head(parts: Sequence[Part]) -> frozenset[str]:
+    """Return the ids of valid results with which a message begins, without their calls."""
+    head = list(takewhile(lambda part: isinstance(part, ToolResultPart), parts))
+    alone = {id for id, found in _halves(parts).items() if len(found) == 1}
+    return frozenset(
+        part.id
+        for part in head
+        if isinstance(part, ToolResultPart) and part.id in alone and _has_notes(part)
+    )
+
+
+def _bad(
+    parts: Sequence[Part], *, elsewhere: Set[str] = NOWHERE, same_name: bool = False
+) -> frozenset[int]:
+    """Return the places of parts that are not one half of a valid pair."""
     return frozenset(
         place
-        for id, found in places.items()
-        if not (id.strip() and _is_pair([parts[place] for place in found], same_name=same_name))
+        for id, found in _halves(parts).items()
+        if id not in elsewhere
+        and not (id.strip() and _is_pair([parts[place] for place in found], same_name=same_name))
         for place in found
     )
 
@@ -107,9 +179,13 @@ def _is_pair(found: Sequence[Part], *, same_name: bool) -> bool:
         case [ToolCallPart() as call, ToolResultPart() as result]:
             if same_name and call.name != result.name:
                 return False
-            return call.name in _KNOWN and is_json(call.args) and _has_notes(result)
+            return _is_valid_call(call) and _has_notes(result)
         case _:
             return False
+
+
+def _is_valid_call(call: ToolCallPart) -> bool:
+    return call.name in _KNOWN and is_json(call.args)
 
 
 def _has_notes(result: ToolResultPart) -> bool:
@@ -117,11 +193,15 @@ def _has_notes(result: ToolResultPart) -> bool:
 
 
 def _dropped(
-    messages: Sequence[PromptMessage], places: Callable[[PromptMessage], frozenset[int]]
+    messages: Sequence[PromptMessage],
+    places: Callable[[Sequence[PromptMessage]], Sequence[frozenset[int]]],
 ) -> tuple[PromptMessage, ...]:
     """Drop the parts in these places, except in the message that must not be touched."""
     protected = _protected(messages)
-    said = (each if each is protected else _dropping(each, places(each)) for each in messages)
+    said = (
+        each if each is protected else _dropping(each, bad)
+        for each, bad in zip(messages, places(messages), strict=True)
+    )
     return tuple(_coalesced((each for each in said if each is not None), protected))
 
 
@@ -165,25 +245,31 @@ def _coalesced(
 
 def _without_orphans(messages: Sequence[PromptMessage]) -> tuple[PromptMessage, ...]:
     """Drop calls that have no result at all, wherever they stand."""
-    kept = (_dropping(said, _orphan_calls(said)) for said in messages)
+    elsewhere = _halves_elsewhere(messages)
+    kept = (
+        _dropping(said, _orphan_calls(said, other))
+        for said, other in zip(messages, elsewhere, strict=True)
+    )
     return tuple(said for said in kept if said is not None)
 
 
-def _orphan_calls(said: PromptMessage) -> frozenset[int]:
+def _orphan_calls(said: PromptMessage, elsewhere: Set[str]) -> frozenset[int]:
     parts = said.parts if isinstance(said, AssistantOutput) else ()
-    count = Counter(
+    answered = {
         part.id for part in parts if isinstance(part, ToolResultPart) and part.provider_executed
-    )
+    }
     return frozenset(
         place
         for place, part in enumerate(parts)
-        if isinstance(part, ToolCallPart) and part.provider_executed and not count[part.id]
+        if isinstance(part, ToolCallPart)
+        and part.provider_executed
+        and part.id not in answered | elsewhere
     )
 
 
 def _stripped(messages: Sequence[PromptMessage]) -> tuple[PromptMessage, ...]:
     """Drop every part of a provider's tool."""
-    return _dropped(messages, _all)
+    return _dropped(messages, lambda before: [_all(said) for said in before])
 
 
 def _all(said: PromptMessage) -> frozenset[int]:

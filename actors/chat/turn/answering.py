@@ -1,6 +1,9 @@
 """Asking a model and showing its answer as it comes, under two guards: it has to begin, and to go
 on.
 
+A provider that runs tools itself may pause in the middle of an answer. It is then asked to go on,
+in the same attempt, and what it says further belongs to the same answer.
+
 Our own guard is asked before anything is blamed on the provider: an attempt that we cut short is a
 timeout, whatever came out of the connection on the way.
 """
@@ -33,6 +36,7 @@ from actors.law.parts.deltas import (
 )
 from actors.law.parts.message import Part, ReasoningPart, TextPart, ToolResultPart
 from actors.law.parts.prompt import Prompt
+from actors.prompts.converting import assistant_output
 from actors.streams.pieces import ArgsPiece, Piece, ReasoningPiece
 from runtime.clock import now, wall
 from runtime.ends import holds_assertion
@@ -42,6 +46,8 @@ from runtime.scope import CausedScope
 # A guard is renewed at most once in this share of the silence it allows, which may so be cut short
 # by as much: every renewal costs a seventh of what a delta does.
 RENEWED_SHARE = 0.002
+# Of one answer that its provider pauses; then the turn goes on with what there is of it.
+CONTINUATIONS_MAX = 20
 UNEXPECTED = "what speaks with the provider failed; the log of the server says how"
 
 
@@ -69,16 +75,41 @@ async def ask(
     belong to a server, by their names, which server it is.
     """
     began = attempt.asked_model_at = now()
-    hearing, guard = _Hearing(attempt, Assembly(servers), show), CausedScope()
-    telemetry.model_asked(model, prompt)
-    gone_wrong = await _listen(model, prompt, hearing, guard, limits, telemetry)
-    # What was heard to its end counts, whatever happened on the way out.
-    said = hearing.outcome(model.vendor) or gone_wrong
-    assert said is not None, "a provider's answer ends with Finished or Failed"
+    hearing, asking = _Hearing(attempt, Assembly(servers), show), prompt
+    continuations_count = 0
+    while True:
+        guard = CausedScope()
+        telemetry.model_asked(model, asking)
+        gone_wrong = await _listen(model, asking, hearing, guard, limits, telemetry)
+        # What was heard to its end counts, whatever happened on the way out.
+        said = hearing.outcome(model.vendor) or gone_wrong
+        assert said is not None, "a provider's answer ends with Finished or Failed"
+        further = _continued(prompt, said)
+        if further is None:
+            break
+        if continuations_count == CONTINUATIONS_MAX:
+            chat = chat_name(attempt.key.chat)
+            emit("answer.paused", "warning", chat=chat, provider=model.vendor)
+            break
+        asking, continuations_count = further, continuations_count + 1
+        hearing.go_on()
     if isinstance(said, ProviderFailure) and said.retryable:
         was_slow = said is gone_wrong and isinstance(guard.requested, SlowStart)
         telemetry.attempt_failed(model, FailureKind.TIMEOUT if was_slow else said.kind)
     return ModelOutcome(said, round((now() - began) * 1000))
+
+
+def _continued(prompt: Prompt, said: ModelAnswer | ProviderFailure) -> Prompt | None:
+    """Return the prompt by which a paused answer goes on; None if it has come to an end.
+
+    An answer with calls for us goes on with their results.
+    """
+    if isinstance(said, ProviderFailure) or said.reason is not FinishReason.PAUSED:
+        return None
+    so_far = assistant_output(said.parts)
+    if so_far is None or said.local_calls:
+        return None
+    return replace(prompt, messages=(*prompt.messages, so_far))
 
 
 async def _listen(
@@ -133,6 +164,11 @@ class _Hearing:
         last = batch[-1]
         if isinstance(last, AnswerFinished | AnswerFailed):
             self._end = last
+
+    def go_on(self) -> None:
+        """Hear what is said further to the same answer."""
+        self._assembly.go_on()
+        self._end = None
 
     def outcome(self, label: str) -> ModelAnswer | ProviderFailure | None:
         """Return the answer or the failure, or None if the provider has not come to its end."""

@@ -187,7 +187,7 @@ async def _call_model(
         if asked.said.too_long and is_wanted:
             return await _make_room(held, tools, deps, at_stake)
         return await end_failed_attempt(held, asked.said, deps)
-    cost = deps.prices.cost(model, asked.said.usage)
+    cost = steps.answer_cost(deps.prices, model, asked.said)
     rows = steps.answer_rows(asked.said, model, runtime_ms=asked.runtime_ms, cost=cost)
     committed = await _commit_step(held, rows, tools.offered, deps)
     if not rows or _is_lost(committed):

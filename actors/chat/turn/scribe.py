@@ -15,6 +15,7 @@ from actors.chat.turn import retries
 from actors.chat.turn.answering import ask
 from actors.chat.turn.deps import TurnDeps, TurnLimits
 from actors.chat.turn.ports import Model
+from actors.chat.turn.steps import answer_cost
 from actors.chat.turn.work import Attempt
 from actors.law.chat import Role
 from actors.law.failures.wording import failure
@@ -149,7 +150,7 @@ class Scribe:
 
     def _note(self, answer: ModelAnswer | ProviderFailure | None, asking: Attempt) -> None:
         if isinstance(answer, ModelAnswer):
-            self.attempt.unbooked = self._deps.prices.cost(self._model, answer.usage)
+            self.attempt.unbooked = answer_cost(self._deps.prices, self._model, answer)
         elif asking.has_said:  # what it had said by then is paid for
             self.attempt.unbooked = UNPRICED
         self.is_paid |= self.attempt.unbooked is not None

@@ -10,12 +10,19 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 
-from actors.chat.turn.ports import Model, ToolOutput
+from actors.chat.turn.ports import Model, Prices, ToolOutput
 from actors.law.chat import Body, Message, Role
 from actors.law.ids import ModelConfigId
 from actors.law.parts.assemble import ModelAnswer
 from actors.law.parts.json_text import is_json, well_formed
-from actors.law.parts.message import Cost, JsonText, Part, ToolCallPart, ToolResultPart
+from actors.law.parts.message import (
+    UNPRICED,
+    Cost,
+    JsonText,
+    Part,
+    ToolCallPart,
+    ToolResultPart,
+)
 from actors.prompts.provider_tools import sanitise_step
 from actors.tools.output import truncate
 
@@ -47,6 +54,13 @@ def answer_rows(
         cost=cost,
     )
     return (body,)
+
+
+def answer_cost(prices: Prices, model: Model, answer: ModelAnswer) -> Cost:
+    """Return the cost of an answer: of one call, or of all that it took if the provider paused."""
+    costs = [prices.cost(model, usage) for usage in (*answer.earlier_usages, answer.usage)]
+    known = [cost.micros for cost in costs if cost.micros is not None]
+    return Cost(sum(known), costs[-1].source) if len(known) == len(costs) else UNPRICED
 
 
 def tool_rows(

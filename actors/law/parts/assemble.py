@@ -55,6 +55,15 @@ class ModelAnswer:
     response_id: str | None = None
     context_limit: int | None = None
     refusal: ProviderRefusal | None = None
+    # Of the calls that this answer began with, if its provider paused; `usage` is of the last one,
+    # which has read what the others said.
+    earlier_usages: tuple[TokenUsage, ...] = ()
+
+    @property
+    def local_calls(self) -> tuple[ToolCallPart, ...]:
+        """Return the calls that the provider leaves to us."""
+        calls = (part for part in self.parts if isinstance(part, ToolCallPart))
+        return tuple(call for call in calls if not call.provider_executed)
 
 
 @dataclass(slots=True)
@@ -120,6 +129,7 @@ class Assembly:
         self._blocks: dict[str, _Text | _Reasoning] = {}  # in the order in which they began
         self._inputs: dict[str, _Input] = {}
         self._usage = NO_USAGE
+        self._earlier_usages: tuple[TokenUsage, ...] = ()
         self._finished: AnswerFinished | None = None
 
     def add(self, delta: Delta, now: datetime) -> Part | None:
@@ -173,7 +183,14 @@ class Assembly:
             end.response_id,
             end.context_limit,
             end.refusal,
+            self._earlier_usages,
         )
+
+    def go_on(self) -> None:
+        """Take in what the provider says further to an answer that it has paused."""
+        assert self._finished is not None, "only an answer that came to an end is gone on with"
+        self._earlier_usages = (*self._earlier_usages, self._usage)
+        self._usage, self._finished = NO_USAGE, None
 
     def cut_short(self, now: datetime) -> tuple[Part, ...]:
         """Return what was said so far, with unfinished text and reasoning.

@@ -145,6 +145,7 @@ class FinishReason(Enum):
     LENGTH = "length"
     TOOL_CALLS = "tool_calls"
     CONTENT_FILTER = "content_filter"
+    PAUSED = "paused"  # the provider goes on with this answer when it is sent back what it said
     OTHER = "other"
 
 

@@ -3,9 +3,11 @@
 from dataclasses import replace
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from actors.law.failures.classify import history_mismatch
-from actors.law.parts.message import ReasoningPart, TextPart, ToolCallPart, ToolResultPart
+from actors.law.parts.message import JsonText, ReasoningPart, TextPart, ToolCallPart, ToolResultPart
 from actors.law.parts.prompt import AssistantOutput, ToolAnswer, ToolResults, UserInput
 from actors.law.parts.vendors import ANTHROPIC, vendor_of
 from actors.prompts.projection import Target, project
@@ -105,6 +107,85 @@ def test_an_older_signed_message_and_an_unsigned_latest_one_are_repaired():
     )
 
 
+LOCAL = ToolCallPart("c", "read", JsonText("{}"))
+LOCAL_RESULT = ToolResults((ToolAnswer("c", "read", "1"),))
+RUNNING = AssistantOutput((CALL, LOCAL))
+
+
+@pytest.mark.parametrize(
+    "messages",
+    [
+        pytest.param((HI, RUNNING, LOCAL_RESULT), id="the result is still to come"),
+        pytest.param(
+            (HI, AssistantOutput((SIGNED, CALL, LOCAL)), LOCAL_RESULT), id="behind signed thoughts"
+        ),
+        pytest.param(
+            (HI, RUNNING, LOCAL_RESULT, AssistantOutput((RESULT, YES)), HI),
+            id="it came with the next answer",
+        ),
+        pytest.param(
+            (HI, RUNNING, LOCAL_RESULT, AssistantOutput((RESULT, LOCAL)), LOCAL_RESULT),
+            id="which calls a tool itself",
+        ),
+    ],
+)
+def test_a_call_that_runs_beside_local_ones_keeps_its_result_in_the_next_message(messages):
+    assert sanitise(messages) == messages
+    assert guard(messages, "anthropic") == GuardedMessages(messages, 0)
+
+
+@pytest.mark.parametrize(
+    ("messages", "kept"),
+    [
+        pytest.param(
+            (HI, RUNNING, LOCAL_RESULT, HI),
+            (HI, AssistantOutput((LOCAL,)), LOCAL_RESULT, HI),
+            id="a user spoke before the result came",
+        ),
+        pytest.param(
+            (HI, RUNNING, LOCAL_RESULT, HI, AssistantOutput((RESULT, YES))),
+            (HI, AssistantOutput((LOCAL,)), LOCAL_RESULT, HI, AssistantOutput((YES,))),
+            id="a user spoke between the two",
+        ),
+        pytest.param(
+            (HI, RUNNING, LOCAL_RESULT, AssistantOutput((YES, RESULT))),
+            (HI, AssistantOutput((LOCAL,)), LOCAL_RESULT, AssistantOutput((YES,))),
+            id="the result is not at the head",
+        ),
+        pytest.param(
+            (HI, RUNNING, LOCAL_RESULT, AssistantOutput((YES,)), HI),
+            (HI, AssistantOutput((LOCAL,)), LOCAL_RESULT, AssistantOutput((YES,)), HI),
+            id="the next answer has none",
+        ),
+        pytest.param(
+            (HI, AssistantOutput((LOCAL,)), LOCAL_RESULT, AssistantOutput((RESULT, YES))),
+            (HI, AssistantOutput((LOCAL,)), LOCAL_RESULT, AssistantOutput((YES,))),
+            id="nobody called it",
+        ),
+        pytest.param(
+            (HI, AssistantOutput((replace(CALL, args="{broken"), LOCAL)), LOCAL_RESULT),
+            (HI, AssistantOutput((LOCAL,)), LOCAL_RESULT),
+            id="the call is broken",
+        ),
+        pytest.param((HI, AssistantOutput((CALL,))), (HI,), id="no local call is answered"),
+    ],
+)
+def test_halves_in_two_messages_that_do_not_fit_are_dropped(messages, kept):
+    assert sanitise(messages) == kept
+
+
+OFFERED = st.sampled_from([CALL, RESULT, LOCAL, YES])
+SPOKEN = st.lists(OFFERED, min_size=1, max_size=4).map(lambda said: AssistantOutput(tuple(said)))
+
+
+@given(st.lists(st.one_of(SPOKEN, st.just(LOCAL_RESULT), st.just(HI)), max_size=8))
+def test_whatever_is_repaired_needs_no_further_repair(messages):
+    repaired = sanitise(tuple(messages))
+
+    assert sanitise(repaired) == repaired
+    assert guard(repaired, "anthropic") == GuardedMessages(repaired, 0)
+
+
 def test_the_guard_passes_what_is_valid():
     messages = (HI, AssistantOutput((CALL, RESULT)), HI)
 
@@ -140,6 +221,11 @@ def test_the_guard_refuses_what_cannot_be_repaired():
         ((YES, CALL), (YES,)),
         ((CALL, replace(RESULT, name="other")), ()),
         ((SIGNED, CALL), (SIGNED, CALL)),
+        ((YES, CALL, LOCAL), (YES, CALL, LOCAL)),
+        ((YES, replace(CALL, args=None), LOCAL), (YES, LOCAL)),
+        ((RESULT, YES), (RESULT, YES)),
+        ((YES, RESULT), (YES,)),
+        ((replace(RESULT, provider_metadata=None), YES), (YES,)),
     ],
 )
 def test_a_finished_step_is_stored_without_broken_pairs_unless_it_is_signed(parts, kept):

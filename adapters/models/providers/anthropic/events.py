@@ -39,7 +39,7 @@ from adapters.models.providers.sse import EventParser
 _REASONS = {
     "end_turn": FinishReason.STOP,
     "stop_sequence": FinishReason.STOP,
-    "pause_turn": FinishReason.STOP,
+    "pause_turn": FinishReason.PAUSED,
     "max_tokens": FinishReason.LENGTH,
     "model_context_window_exceeded": FinishReason.LENGTH,
     "tool_use": FinishReason.TOOL_CALLS,

@@ -183,7 +183,7 @@ def test_usage_grows_and_the_end_tells_all_of_it():
     [
         ("end_turn", FinishReason.STOP),
         ("stop_sequence", FinishReason.STOP),
-        ("pause_turn", FinishReason.STOP),
+        ("pause_turn", FinishReason.PAUSED),
         ("max_tokens", FinishReason.LENGTH),
         ("model_context_window_exceeded", FinishReason.LENGTH),
         ("tool_use", FinishReason.TOOL_CALLS),
