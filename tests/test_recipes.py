@@ -98,7 +98,7 @@ def test_what_the_recipes_add_is_there_in_a_daemon(copy, database, tmp_path):
         url = "http://" + ready["listen"]
 
         assert "ann@chats.test" == ready["contact"]
-        assert "/api/experimental/chats/{chat}/family" in ask(url, "/openapi.json")["paths"]
+        assert "/api/v2/chats/{chat}/family" in ask(url, "/openapi.json")["paths"]
         [organization, *_] = ask(url, "/api/v2/organizations")
         text = '[[tool-calls: roll_dice:{"count": 3}]] [[text: Rolled.]]'
         content = [{"type": "text", "text": text}]

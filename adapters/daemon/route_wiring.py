@@ -252,6 +252,7 @@ def api_routes(deps: RouteDeps) -> Sequence[Routes]:
             pool=chats.store.pool,
             tell=chats.store.bus.tell,
             people=auth.cached_users,
+            organization=deps.organization,
             feature=DaemonFeatures(config.experiments),
         ),
         *mcp_routes(

@@ -30,6 +30,16 @@ READING = frozenset({"GET", "HEAD"})  # methods that change nothing
 
 NO_ADDRESS = OwnAddress()
 
+# Paths that had another beginning at first. Clients that were written then still ask there.
+STABLE, EXPERIMENTAL = "/api/v2", "/api/experimental"
+PROMOTED = (
+    "/chats",
+    "/organizations/{organization}/chats",
+    "/organizations/{organization}/mcp-servers",
+    "/users/{user}/ai-provider-keys",
+    "/mcp/servers/{server}/oauth2/disconnect",
+)
+
 _Body = TypeVar("_Body")
 _WHOLE = re.compile(r"[0-9]{1,19}", re.ASCII)
 
@@ -306,6 +316,18 @@ class Endpoint:
         False  # a form without a script sends this: its handler checks the CSRF value
     )
     takes_rest: bool = False  # the last name in braces stands for one segment or more
+
+    @property
+    def addresses(self) -> Sequence[str]:
+        """Every path at which this row is served: its own one, and then an older one if it has it.
+
+        Requests at either of them are one row's: they count together, and are told the same.
+        """
+        rest = self.path.removeprefix(STABLE)
+        is_promoted = rest != self.path and any(
+            rest == begin or rest.startswith(f"{begin}/") for begin in PROMOTED
+        )
+        return (self.path, EXPERIMENTAL + rest) if is_promoted else (self.path,)
 
     @property
     def needed_scope(self) -> str:

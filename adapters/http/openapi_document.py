@@ -55,7 +55,8 @@ def openapi_document(rows: Sequence[Endpoint], *, access_url: str, version: str)
     known = dict(zip(map(_key, types), schemas, strict=True))
     paths: dict[str, dict[str, Any]] = {}
     for row in sorted(rows, key=lambda row: (row.path, row.method)):
-        paths.setdefault(row.path, {})[row.method.lower()] = _operation(row, known)
+        for path in row.addresses:
+            paths.setdefault(path, {})[row.method.lower()] = _operation(row, path, known)
     return {
         "openapi": VERSION,
         "info": {"title": "promptcorner", "version": version, "description": INTRODUCTION},
@@ -88,11 +89,14 @@ def _key(type_: Any) -> str:
     return f"{getattr(type_, '__module__', '')}:{type_!r}"
 
 
-def _operation(row: Endpoint, known: Mapping[str, Any]) -> dict[str, Any]:
+def _operation(row: Endpoint, path: str, known: Mapping[str, Any]) -> dict[str, Any]:
+    """Describe a row at one of its addresses. The older ones are marked as deprecated."""
+    is_older = path != row.path
     operation: dict[str, Any] = {
-        "operationId": _name(row),
+        "operationId": _name(row.method, path),
         "summary": row.summary,
-        "description": _who(row),
+        "description": f"The older address of `{row.path}`." if is_older else _who(row),
+        **({"deprecated": True} if is_older else {}),
         "tags": [row.tag],
         "parameters": [*_places(row), *_query(row, known)],
         "responses": {**_answers(row, known), **_refusals(row)},
@@ -107,9 +111,9 @@ def _operation(row: Endpoint, known: Mapping[str, Any]) -> dict[str, Any]:
     return operation
 
 
-def _name(row: Endpoint) -> str:
-    words = [*PLACE.sub(r"by_\1", row.path).strip("/").replace("-", "_").split("/")]
-    return "_".join((row.method.lower(), *(word.replace(".", "_") for word in words)))
+def _name(method: str, path: str) -> str:
+    words = [*PLACE.sub(r"by_\1", path).strip("/").replace("-", "_").split("/")]
+    return "_".join((method.lower(), *(word.replace(".", "_") for word in words)))
 
 
 def _who(row: Endpoint) -> str:

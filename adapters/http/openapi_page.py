@@ -56,7 +56,7 @@ def _section(document: Mapping[str, Any], tag: str) -> str:
         _operation(document, method, path, operation)
         for path, methods in document["paths"].items()
         for method, operation in methods.items()
-        if tag in operation["tags"]
+        if tag in operation["tags"] and not operation.get("deprecated")
     )
     return f'<h2 id="{escape(tag)}">{escape(tag)}</h2>{operations}'
 

@@ -40,7 +40,8 @@ class RouteTree:
     def __init__(self, rows: Iterable[Endpoint]) -> None:
         self._root = _Node()
         for row in rows:
-            self._plant(row)
+            for path in row.addresses:
+                self._plant(row, path)
 
     def find(self, method: str, path: Sequence[str]) -> RouteMatch | OtherMethods | None:
         """Return the row for a path, or None if there is nothing at it."""
@@ -54,9 +55,9 @@ class RouteTree:
             return OtherMethods(sorted(_with_head(rows)))
         return RouteMatch(row[0], dict(zip(row[1], places, strict=True)))
 
-    def _plant(self, row: Endpoint) -> None:
+    def _plant(self, row: Endpoint, address: str) -> None:
         node, names = self._root, []
-        path = segments(row.path)
+        path = segments(address)
         for at, segment in enumerate(path, 1):
             if segment.startswith("{"):
                 names.append(segment[1:-1])
@@ -66,7 +67,7 @@ class RouteTree:
                     node.place = node = node.place or _Node()
             else:
                 node = node.words.setdefault(segment, _Node())
-        assert row.method not in node.rows, f"{row.method} {row.path} is there twice"
+        assert row.method not in node.rows, f"{row.method} {address} is there twice"
         node.rows[row.method] = row, names
 
 

@@ -33,7 +33,13 @@ def test_whatever_the_document_allows_is_answered_as_it_says(home, tmp_path, is_
             *(sys.executable, "-m", "schemathesis.cli", "run", f"{url}/openapi.json"),
             *("-H", f"Coder-Session-Token: {token}", "-H", "X-Coder-Bypass-Ratelimit: true"),
             *("--checks", ",".join(CHECKS), "--phases", "coverage,fuzzing", "-n", str(EXAMPLES)),
-            *("--exclude-path-regex", BUT, "--no-shrink", "--continue-on-failure"),
+            *(
+                "--exclude-path-regex",
+                BUT,
+                "--exclude-deprecated",
+                "--no-shrink",
+                "--continue-on-failure",
+            ),
             *("--suppress-health-check", "all", "--warnings", "off", "--seed", "1"),
             *("--request-timeout", str(PATIENCE_SECONDS)),
         ]

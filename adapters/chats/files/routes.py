@@ -31,7 +31,7 @@ from adapters.http.refusals import HttpError, Validation, forbidden, not_found
 from runtime.clock import wall
 from runtime.threads import ThreadLimits, read
 
-FILES = "/api/experimental/chats/files"
+FILES = "/api/v2/chats/files"
 
 FILE_BYTES_MAX = 10 * 1024 * 1024  # of an upload; then 413
 FILES_PER_MINUTE = 12  # of one user, for each of these rows; then 429

@@ -31,7 +31,7 @@ from adapters.http.endpoints import (
 from adapters.http.refusals import HttpError, Validation, query_refused
 from adapters.workspaces.store import OwnedWorkspaces
 
-CHATS = "/api/experimental/chats"
+CHATS = "/api/v2/chats"
 
 NUMBER_MAX = 2**31 - 1  # of a limit or offset; clients mean 32 bits
 COUNT_MAX = 10_000  # chats; where there are more, the answer says that there are

@@ -45,7 +45,7 @@ from adapters.tools.mcp.workspaces.servers import ConsentScope, ServerStatus
 from adapters.workspaces.context.pinned_contexts import PinnedContexts, ShownContext
 from adapters.workspaces.store import OwnedWorkspaces
 
-CHATS = "/api/experimental/chats"
+CHATS = "/api/v2/chats"
 CHAT = f"{CHATS}/{{chat}}"
 
 CREATE_BYTES_MAX = 256 * 1024  # of a request for a new chat; then 413

@@ -43,7 +43,7 @@ from adapters.models.choosing import ModelChoice
 from adapters.postgres.reading import MessagePages
 from adapters.tools.mcp.registry import ServerRegistry, unknown_to
 
-CHAT = "/api/experimental/chats/{chat}"
+CHAT = "/api/v2/chats/{chat}"
 
 MESSAGES_DEFAULT = 50  # of a page that asks for no number
 MESSAGES_MAX = 200  # in a page; who asks for more is refused

@@ -10,7 +10,7 @@ import trio
 from adapters.http.endpoints import Access, Call, Endpoint, HttpResponse
 from adapters.http.refusals import HttpError
 
-CHATS = "/api/experimental/chats"
+CHATS = "/api/v2/chats"
 MCP_HTTP = "/api/experimental/mcp/http"
 INBOX = "/api/v2/notifications/inbox"
 
@@ -54,7 +54,7 @@ def _removed_endpoints() -> Iterator[Endpoint]:
         410,
         "This endpoint is gone.",
         detail="providers are at /api/v2/ai/providers, users' keys at"
-        " /api/experimental/users/{user}/ai-provider-keys",
+        " /api/v2/users/{user}/ai-provider-keys",
     )
     for methods, path in GONE:
         for method in methods.split():

@@ -23,7 +23,7 @@ from adapters.http.refusals import HttpError, Validation
 from adapters.models.catalogue import Catalogue
 from adapters.models.choosing import fault_of_effort
 
-QUEUE = "/api/experimental/chats/{chat}/queue"
+QUEUE = "/api/v2/chats/{chat}/queue"
 
 
 class QueueRoutes:

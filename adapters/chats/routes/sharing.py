@@ -17,7 +17,7 @@ from adapters.access.admission import Admission, VisibleChat
 from adapters.http.endpoints import Call, Endpoint, HttpResponse, json_response, no_content
 from adapters.http.refusals import HttpError, forbidden
 
-ACL = "/api/experimental/chats/{chat}/acl"
+ACL = "/api/v2/chats/{chat}/acl"
 
 
 class SharingRoutes:

@@ -16,7 +16,7 @@ from adapters.http.refusals import HttpError, not_found
 from adapters.models.catalogue import Catalogue
 from adapters.models.costs import Bookkeeper
 
-TITLE = "/api/experimental/chats/{chat}/title"
+TITLE = "/api/v2/chats/{chat}/title"
 
 ShowChat = Callable[[VisibleChat], Awaitable[Chat]]
 

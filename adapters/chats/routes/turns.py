@@ -30,7 +30,7 @@ from adapters.http.endpoints import Call, Endpoint, HttpResponse, json_response,
 from adapters.http.refusals import HttpError, Validation
 from adapters.models.catalogue import Catalogue
 
-CHAT = "/api/experimental/chats/{chat}"
+CHAT = "/api/v2/chats/{chat}"
 
 RESULTS_BYTES_MAX = 256 * 1024  # of what a client's tools say in one request; then 413
 

@@ -29,8 +29,8 @@ from adapters.http.endpoints import (
 from adapters.http.refusals import HttpError, Validation
 from runtime.scope import CausedScope
 
-STREAM = "/api/experimental/chats/{chat}/stream"
-WATCH = "/api/experimental/chats/watch"
+STREAM = "/api/v2/chats/{chat}/stream"
+WATCH = "/api/v2/chats/watch"
 EVENT_STREAM = "text/event-stream; charset=utf-8"
 
 _PARAMETERS = (

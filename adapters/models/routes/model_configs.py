@@ -2,10 +2,18 @@
 
 from collections.abc import Sequence
 from dataclasses import replace
-from uuid import uuid4
+from uuid import UUID, uuid4
 
 from actors.law.ids import ModelConfigId
-from adapters.http.endpoints import Access, Call, Endpoint, HttpResponse, json_response, no_content
+from adapters.http.endpoints import (
+    Access,
+    Call,
+    Caller,
+    Endpoint,
+    HttpResponse,
+    json_response,
+    no_content,
+)
 from adapters.http.refusals import HttpError, Validation, not_found
 from adapters.models.call_config import encode_call, faults_of, read_call
 from adapters.models.catalogue import Catalogue
@@ -28,7 +36,7 @@ from adapters.models.store.catalogue import StoredModel
 from adapters.models.store.providers import ModelConfigStore
 from runtime.clock import wall
 
-CHATS = "/api/experimental/chats"
+CHATS = "/api/v2/chats"
 PATH = f"{CHATS}/model-configs"
 BODY_BYTES_MAX = 256 * 1024
 CONTEXT_LIMIT_MAX = 2**53  # the largest number that every client can count to
@@ -36,9 +44,12 @@ INVALID = "Invalid model config."
 
 
 class ModelRoutes:
-    def __init__(self, catalogue: Catalogue, configs: ModelConfigStore) -> None:
+    def __init__(
+        self, catalogue: Catalogue, configs: ModelConfigStore, *, organization: UUID
+    ) -> None:
         self._catalogue = catalogue
         self._configs = configs
+        self._organization = organization
 
     def endpoints(self) -> Sequence[Endpoint]:
         one = PATH + "/{modelConfig}"
@@ -96,12 +107,10 @@ class ModelRoutes:
         )
 
     async def list(self, call: Call) -> HttpResponse:
-        snapshot = await self._catalogue.snapshot()
-        listed = [
-            model for model in snapshot.models.values() if call.user.is_admin or model.is_offered
-        ]
-        listed.sort(key=lambda model: model.order)
-        return json_response(200, [presenters.model(model) for model in listed])
+        listed = listed_models(await self._catalogue.snapshot(), call.user)
+        return json_response(
+            200, [presenters.model(each, organization=self._organization) for each in listed]
+        )
 
     async def add(self, call: Call) -> HttpResponse:
         asked = call.read(WriteChatModelConfigRequest)
@@ -163,7 +172,13 @@ class ModelRoutes:
         found = (await self._catalogue.snapshot()).models.get(id)
         if found is None:
             raise not_found()
-        return presenters.model(found)
+        return presenters.model(found, organization=self._organization)
+
+
+def listed_models(snapshot: CatalogueSnapshot, caller: Caller) -> Sequence[ListedModel]:
+    """Return the models that a caller may see: all for admins, for others those on offer."""
+    seen = [model for model in snapshot.models.values() if caller.is_admin or model.is_offered]
+    return sorted(seen, key=lambda model: model.order)
 
 
 def _elsewhere(model: ListedModel) -> HttpError:

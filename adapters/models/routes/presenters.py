@@ -1,6 +1,7 @@
 """Providers, models and keys as clients see them. Pure."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
+from uuid import UUID
 
 import msgspec
 from msgspec import UNSET
@@ -16,6 +17,7 @@ from adapters.models.routes.wire import (
     ChatModel,
     ChatModelConfig,
     ChatModelProvider,
+    ChatModelProviderDescriptor,
     ChatModelsResponse,
     UnsupportedProvider,
     UserAIProviderKeyConfig,
@@ -67,10 +69,12 @@ def own_key(
     )
 
 
-def model(of: ListedModel) -> ChatModelConfig:
+def model(of: ListedModel, *, organization: UUID) -> ChatModelConfig:
     return ChatModelConfig(
         id=of.id,
+        organization_id=organization,
         ai_provider_id=of.provider_id,
+        provider="" if of.provider is None else of.provider.type,
         model=of.model,
         display_name=of.display_name,
         enabled=of.enabled,
@@ -89,16 +93,59 @@ def models(
     of: CatalogueSnapshot, own: UserCatalogue, *, allow_user_keys: bool
 ) -> ChatModelsResponse:
     """Return the enabled providers by type, and whether this user can ask each type."""
-    enabled = [each for each in of.providers.values() if each.enabled]
-    unsupported = [type for type in UNSUPPORTED_TYPES if any(each.type == type for each in enabled)]
+    enabled = _enabled(of)
     return ChatModelsResponse(
         [
             _of_type(type, found, of.models.values(), own=own, allow_user_keys=allow_user_keys)
             for type in TYPES
             if (found := [each for each in enabled if each.type == type])
         ],
-        [UnsupportedProvider(type, vendor_of(type).name) for type in unsupported],
+        unsupported_providers(of),
     )
+
+
+def provider_descriptors(
+    of: CatalogueSnapshot, own: UserCatalogue, *, allow_user_keys: bool
+) -> Sequence[ChatModelProviderDescriptor]:
+    """Return the enabled providers that can be asked, by type and name."""
+    asked = sorted(
+        (each for each in _enabled(of) if not each.is_unsupported),
+        key=lambda each: (each.type, each.name),
+    )
+    return [_descriptor(each, own, allow_user_keys=allow_user_keys) for each in asked]
+
+
+def _descriptor(
+    of: ListedProvider, own: UserCatalogue, *, allow_user_keys: bool
+) -> ChatModelProviderDescriptor:
+    lacking = why_without_credentials(of, own, allow_user_keys=allow_user_keys)
+    return ChatModelProviderDescriptor(
+        id=of.id,
+        type=of.type,
+        display_name=of.display_name,
+        icon=of.icon,
+        enabled=of.enabled,
+        has_api_key=of.has_credentials,
+        has_user_api_key=own.has_key(of.id),
+        has_effective_api_key=lacking is None,
+        allow_user_api_key=allow_user_keys,
+        available=lacking is None,
+        unavailable_reason=UNSET if lacking is None or lacking.reason is None else lacking.reason,
+    )
+
+
+def unsupported_providers(of: CatalogueSnapshot) -> Sequence[UnsupportedProvider]:
+    """Return the types of the enabled providers that may be set up, but cannot be asked."""
+    types = {each.type for each in _enabled(of)}
+    return [
+        UnsupportedProvider(type, vendor_of(type).name)
+        for type in UNSUPPORTED_TYPES
+        if type in types
+    ]
+
+
+def _enabled(of: CatalogueSnapshot) -> Sequence[ListedProvider]:
+    return [each for each in of.providers.values() if each.enabled]
 
 
 def _of_type(

@@ -40,7 +40,7 @@ from adapters.models.routes.checks import (
 from adapters.models.store.settings import SettingStore
 from adapters.settings import ADVISOR_EXPERIMENT, DESKTOP_EXPERIMENT
 
-CONFIG = "/api/experimental/chats/config"
+CONFIG = "/api/v2/chats/config"
 PROMPT_BODY_BYTES_MAX = 262_144
 DAYS_MAX = 3_650
 TTL_MS_MIN, TTL_MS_MAX = 60_000, 30 * 24 * 3_600_000

@@ -13,7 +13,7 @@ from adapters.models.snapshot import ListedProvider, ModelSource
 from adapters.models.store.providers import ProviderStore, own_key_subject
 from adapters.settings.secrets import Vault
 
-PATH = "/api/experimental/users/{user}/ai-provider-keys"
+PATH = "/api/v2/users/{user}/ai-provider-keys"
 BODY_BYTES_MAX = 64 * 1024
 
 

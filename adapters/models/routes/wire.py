@@ -124,7 +124,9 @@ class UpsertUserAIProviderKeyRequest(Struct, frozen=True):
 
 class ChatModelConfig(Struct, frozen=True, kw_only=True):
     id: UUID
+    organization_id: UUID
     ai_provider_id: UUID
+    provider: str  # the type of its provider; "": it was deleted
     model: str
     display_name: str
     enabled: bool
@@ -180,6 +182,30 @@ class UnsupportedProvider(Struct, frozen=True):
 
 class ChatModelsResponse(Struct, frozen=True):
     providers: Sequence[ChatModelProvider]
+    unsupported_providers: Sequence[UnsupportedProvider]
+
+
+class ChatModelProviderDescriptor(Struct, frozen=True, kw_only=True):
+    """A provider as users may know of it: whether they can ask it, and if not why."""
+
+    id: UUID
+    type: str
+    display_name: str
+    icon: str
+    enabled: bool
+    has_api_key: bool
+    has_user_api_key: bool
+    has_effective_api_key: bool
+    allow_user_api_key: bool
+    available: bool
+    unavailable_reason: str | UnsetType = UNSET
+
+
+class OrganizationChatModels(Struct, frozen=True):
+    """The models of an organization, and the providers that have them."""
+
+    models: Sequence[ChatModelConfig]
+    providers: Sequence[ChatModelProviderDescriptor]
     unsupported_providers: Sequence[UnsupportedProvider]
 
 

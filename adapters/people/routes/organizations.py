@@ -9,6 +9,7 @@ from adapters.people.routes.checks import USERS, user_filter, user_of_path
 from adapters.people.routes.schemas import (
     Member,
     Organization,
+    is_organization,
     present_member,
     present_organization,
 )
@@ -98,5 +99,5 @@ class Organizations:
         return await self.read(call)
 
     def _refuse_another(self, call: Call) -> None:
-        if call.path["organization"] not in (str(self._one.id), self._one.name):
+        if not is_organization(call.path["organization"], self._one.id):
             raise not_found()

@@ -186,6 +186,11 @@ ORGANIZATION = "default"
 ROLES = {OWNER: "Owner"}
 
 
+def is_organization(said: str, id: UUID) -> bool:
+    """Return whether a path names the one organization: by its id, or by its name."""
+    return said.lower() in (str(id), ORGANIZATION)
+
+
 def present_user(of: User, organization: UUID) -> ShownUser:
     """Return a user as clients see them."""
     return ShownUser(

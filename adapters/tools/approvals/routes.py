@@ -23,7 +23,7 @@ from adapters.tools.approvals.schemas import (
 )
 from adapters.tools.approvals.store import ConsentStore, Decision, WaitingChat
 
-APPROVALS = "/api/experimental/chats/{chat}/approvals"
+APPROVALS = "/api/v2/chats/{chat}/approvals"
 
 WORDS_MAX = 2_000  # characters of a denial; more are refused
 _VERDICTS = {verdict.value: verdict for verdict in Verdict}

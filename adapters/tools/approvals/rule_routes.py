@@ -6,7 +6,7 @@ from actors.tools.approvals import ApprovalRule
 from adapters.http.endpoints import Access, Call, Endpoint, HttpResponse, json_response
 from adapters.tools.approvals.schemas import ConsentRule, ConsentRules
 
-RULES = "/api/experimental/chats/config/approvals"
+RULES = "/api/v2/chats/config/approvals"
 
 
 class ConsentRuleRoutes:

@@ -14,7 +14,7 @@ status is that of whom the law refuses: 409 for an owner says that he was let in
 
 CALLERS = ("nobody", "stranger", "former", "sharee", "owner", "admin")
 
-CHATS = "/api/experimental/chats"
+CHATS = "/api/v2/chats"
 
 TABLE = """
                                                      nobody stranger former sharee owner admin
@@ -139,12 +139,17 @@ TABLE = """
     PATCH  O/{organization}/mcp-servers/{server}/acl    401      403    403    403   403   204
     GET    O/{organization}/mcp-servers/{server}/oauth2/connect 401 400 400   400   400   400
     GET    /api/experimental/mcp/servers/{server}/oauth2/callback   401 400 400 400 400 400
-    DELETE /api/experimental/mcp/servers/{server}/oauth2/disconnect 401 404 404 404 404 404
+    DELETE M/{server}/oauth2/disconnect                 401      404    404    404   404   404
 
     # models and settings
     GET    C/models                                     401      200    200    200   200   200
     GET    C/model-configs                              401      200    200    200   200   200
     GET    C/model-configs/known                        401      403    403    403   403   400
+    GET    O/{organization}/chats/models                401      200    200    200   200   200
+    POST   O/{organization}/chats/models                401      403    403    403   403   201
+    GET    O/{organization}/chats/models/{modelConfig}  401      200    200    200   200   200
+    PATCH  O/{organization}/chats/models/{modelConfig}  401      403    403    403   403   200
+    DELETE O/{organization}/chats/models/{modelConfig}  401      403    403    403   403   204
     POST   C/model-configs                              401      403    403    403   403   201
     PATCH  C/model-configs/{modelConfig}                401      403    403    403   403   200
     DELETE C/model-configs/{modelConfig}                401      403    403    403   403   204
@@ -187,9 +192,9 @@ TABLE = """
     PUT    C/config/auto-archive-days                   401      403    403    403   403   204
 
     # what a user keeps: {user} is the owner of the chat
-    GET    U/{user}/ai-provider-keys                    401      404    404    404   200   200
-    PUT    U/{user}/ai-provider-keys/{provider}         401      404    404    404   200   200
-    DELETE U/{user}/ai-provider-keys/{provider}         401      404    404    404   204   204
+    GET    K/{user}/ai-provider-keys                    401      404    404    404   200   200
+    PUT    K/{user}/ai-provider-keys/{provider}         401      404    404    404   200   200
+    DELETE K/{user}/ai-provider-keys/{provider}         401      404    404    404   204   204
     GET    U/{user}/skills                              401      404    404    404   200   200
     POST   U/{user}/skills                              401      404    404    404   201   201
     GET    U/{user}/skills/{name}                       401      404    404    404   200   200
@@ -220,10 +225,13 @@ TABLE = """
     PUT    /api/v2/notifications/inbox/{notification}/read-status 401 501 501 501 501 501
 """
 
-PREFIXES = {
-    "C": CHATS,
-    "U": "/api/experimental/users",
-    "O": "/api/experimental/organizations",
+STABLE, OLDER = "/api/v2", "/api/experimental"
+PREFIXES = {  # a line holds at each of these beginnings
+    "C": (CHATS, f"{OLDER}/chats"),
+    "K": (f"{STABLE}/users", f"{OLDER}/users"),
+    "O": (f"{STABLE}/organizations", f"{OLDER}/organizations"),
+    "M": (f"{STABLE}/mcp/servers", f"{OLDER}/mcp/servers"),
+    "U": (f"{OLDER}/users",),
 }
 
 
@@ -234,8 +242,18 @@ def lines():
         if line.strip() and not line.strip().startswith("#"):
             method, path, *statuses = line.split()
             prefix, slash, rest = path.partition("/")
-            path = PREFIXES.get(prefix, prefix) + slash + rest
-            assert (method, path) not in read, f"{method} {path} is there twice"
             assert len(statuses) == len(CALLERS), line
-            read[method, path] = dict(zip(CALLERS, map(int, statuses), strict=True))
+            for begin in PREFIXES.get(prefix, (prefix,)):
+                path = begin + slash + rest
+                assert (method, path) not in read, f"{method} {path} is there twice"
+                read[method, path] = dict(zip(CALLERS, map(int, statuses), strict=True))
     return read
+
+
+def line_of(method, path):
+    """Return a line by the first of the addresses that it holds at."""
+    stable = path.replace(OLDER, STABLE, 1)
+    return f"{method} {stable if (method, stable) in LINES else path}"
+
+
+LINES = lines()

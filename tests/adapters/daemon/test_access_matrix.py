@@ -12,12 +12,11 @@ import h11
 import pytest
 import trio
 
-from tests.adapters.daemon.access_matrix import CALLERS, lines
+from tests.adapters.daemon.access_matrix import CALLERS, LINES
 from tests.adapters.edges import HEADER
 from tests.adapters.requests_of import a_world, asked
 from tests.patience import PATIENCE_SECONDS
 
-LINES = lines()
 OUTSIDERS = ("nobody", "stranger", "former")
 METHODS = ("get", "put", "post", "patch", "delete")
 # What only those may know to exist who may see it, and the name of one that there is not.

@@ -132,3 +132,12 @@ def test_the_page_shows_types_as_one_would_write_them_and_escapes_words():
     assert "<b>bold</b>" not in shown
     assert "&lt;b&gt;bold&lt;/b&gt; &amp; more" in shown
     assert "<script" not in shown
+
+
+def test_an_older_address_is_marked_and_left_out_of_the_page():
+    whole = described(row(path="/api/v2/chats", answers={200: Thing}))
+
+    assert {"/api/v2/chats", "/api/experimental/chats"} == set(whole["paths"])
+    assert "deprecated" not in whole["paths"]["/api/v2/chats"]["get"]
+    assert whole["paths"]["/api/experimental/chats"]["get"]["deprecated"]
+    assert "<code>/api/experimental/chats</code>" not in page(whole)

@@ -107,3 +107,30 @@ def test_every_row_is_reached_by_its_own_path(row, words):
     taken = {"watch", "files"} & set(places.values())
 
     assert taken or (row.path, places) == find(row.method, path)
+
+
+@pytest.mark.parametrize(
+    ("path", "older"),
+    [
+        ("/api/v2/chats", "/api/experimental/chats"),
+        ("/api/v2/chats/{chat}/stream", "/api/experimental/chats/{chat}/stream"),
+        (
+            "/api/v2/users/{user}/ai-provider-keys/{provider}",
+            "/api/experimental/users/{user}/ai-provider-keys/{provider}",
+        ),
+    ],
+)
+def test_a_row_is_served_at_the_address_of_older_clients_too(path, older):
+    tree = RouteTree([row(f"GET {path}")])
+
+    found = [tree.find("GET", segments(each)) for each in (path, older)]
+
+    assert found[0] == found[1]
+    assert isinstance(found[0], RouteMatch)
+
+
+@pytest.mark.parametrize(
+    "path", ["/api/v2/chatsx", "/api/v2/users/{user}", "/api/experimental/mcp/http", "/livez"]
+)
+def test_what_always_had_one_address_has_no_other_one(path):
+    assert (path,) == row(f"GET {path}").addresses

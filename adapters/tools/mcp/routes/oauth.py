@@ -27,7 +27,7 @@ from adapters.tools.mcp.servers import McpServer, OAuthToken, TokenDenied, token
 from adapters.tools.mcp.wiring import Mcp
 
 CONNECT = PATH + "/{server}/oauth2/connect"
-DISCONNECT = "/api/experimental/mcp/servers/{server}/oauth2/disconnect"
+DISCONNECT = "/api/v2/mcp/servers/{server}/oauth2/disconnect"
 LOGIN_SECONDS = 600  # for a user to log in there; then they begin again
 STATE, VERIFIER = "mcp_oauth2_state", "mcp_oauth2_verifier"
 

@@ -18,6 +18,7 @@ from adapters.http.endpoints import (
 )
 from adapters.http.refusals import HttpError, Validation, not_found
 from adapters.models.routes.checks import refuse_if
+from adapters.people.routes.schemas import is_organization
 from adapters.settings.secrets import Vault
 from adapters.tools.mcp.oauth.discovery import NotDiscovered, discover
 from adapters.tools.mcp.routes.schemas import (
@@ -36,7 +37,7 @@ from adapters.tools.mcp.servers import McpServer, ServerConfig, ServerSecrets, s
 from adapters.tools.mcp.store import SERVERS_MAX
 from adapters.tools.mcp.wiring import Mcp
 
-PATH = "/api/experimental/organizations/{organization}/mcp-servers"
+PATH = "/api/v2/organizations/{organization}/mcp-servers"
 CALLBACK = "/api/experimental/mcp/servers/{server}/oauth2/callback"
 INVALID = "Invalid MCP server."
 CLIENT_NAME = "promptcorner"  # by which authorization servers know us
@@ -148,7 +149,7 @@ class ServerRoutes:
         return call.link(CALLBACK.replace("{server}", str(server)))
 
     def _check_place(self, call: Call) -> None:
-        if call.uuid("organization") != self._organization:
+        if not is_organization(call.path["organization"], self._organization):
             raise not_found()
 
     async def _now(self, id: UUID) -> McpServer:

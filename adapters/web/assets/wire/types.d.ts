@@ -251,7 +251,9 @@ export interface ChatModel {
 
 export interface ChatModelConfig {
   id: string;
+  organization_id: string;
   ai_provider_id: string;
+  provider: string;
   model: string;
   display_name: string;
   enabled: boolean;

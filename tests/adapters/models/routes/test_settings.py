@@ -9,7 +9,7 @@ from tests.adapters.models.routes.test_model_configs import made
 from tests.adapters.models.routes.test_providers import added
 from tests.adapters.models.store.calling import Asking
 
-CONFIG = "/api/experimental/chats/config"
+CONFIG = "/api/v2/chats/config"
 EFFORTS = {"reasoning_effort": {"default": "low", "max": "high"}}
 NIL = "00000000-0000-0000-0000-000000000000"
 

@@ -1,6 +1,7 @@
 """The catalogue's rows, asked without a door before them."""
 
 import json
+from uuid import uuid4
 
 import msgspec
 
@@ -21,10 +22,11 @@ class Asking:
             pool=ground.pool,
             tell=ground.bus.tell,
             people=None,
+            organization=uuid4(),
             feature=feature or DaemonFeatures(),
         )
         self.rows = [row for subject in subjects for row in subject.endpoints()]
-        self._by_path = {(row.method, row.path): row for row in self.rows}
+        self._by_path = {(row.method, path): row for row in self.rows for path in row.addresses}
         self._caller = Caller(ANN, "ann", True, frozenset({"all"}), "token", TokenSource.HEADER)
 
     async def get(self, path, **segments):

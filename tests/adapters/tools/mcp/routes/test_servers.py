@@ -228,3 +228,7 @@ async def test_others_learn_that_a_server_cannot_be_used_and_admins_why(edge, se
 
     assert "it cannot be reached" == full.document["fault"]
     assert UNUSABLE == less.document["fault"]
+
+
+async def test_an_organization_may_be_called_by_its_name(edge):
+    assert 200 == (await edge.member.get("/api/v2/organizations/default/mcp-servers")).status
