@@ -6,9 +6,14 @@ from uuid import UUID
 import msgspec
 from msgspec import UNSET
 
-from actors.law.parts.vendors import vendor_of
+from actors.law.parts.prompt import WebSearch
+from actors.law.parts.vendors import Wire, vendor_of
 from adapters.models.call_config import EMPTY_CALL, efforts_offered
 from adapters.models.choosing import UserCatalogue, why_without_credentials
+from adapters.models.connecting import wire_of
+from adapters.models.provider_config import ModelConfig
+from adapters.models.providers.facts.gemini import mixes_tools
+from adapters.models.providers.facts.openai import searches_over_chat
 from adapters.models.routes.wire import (
     AIProvider,
     AIProviderKey,
@@ -28,6 +33,16 @@ from adapters.models.snapshot import (
     CatalogueSnapshot,
     ListedModel,
     ListedProvider,
+)
+
+SEARCHES_ALONE = (
+    "Web search is switched on, but this model cannot search in the same request in which it is"
+    " offered tools, and chats offer it tools: it will not search. Gemini 3 and later do"
+    " both."
+)
+NO_SEARCH_OVER_CHAT = (
+    "Web search is switched on, but this model cannot search over Chat Completions: it will not"
+    " search. Use the Responses API, or a model with search in its name."
 )
 
 
@@ -86,7 +101,21 @@ def model(of: ListedModel, *, organization: UUID) -> ChatModelConfig:
         created_at=of.created_at,
         updated_at=of.updated_at,
         source=of.source.value,
+        warnings=(of.config and warnings_of(of.config)) or UNSET,
     )
+
+
+def warnings_of(config: ModelConfig) -> list[str]:
+    """Return what people should know of a model that does not do what it is set up to do."""
+    if not any(isinstance(tool, WebSearch) for tool in config.provider_tools):
+        return []
+    match wire_of(config):
+        case Wire.GEMINI if not mixes_tools(config.model):
+            return [SEARCHES_ALONE]
+        case Wire.CHAT if not searches_over_chat(config.model):
+            return [NO_SEARCH_OVER_CHAT]
+        case _:
+            return []
 
 
 def models(

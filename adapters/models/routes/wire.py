@@ -138,6 +138,8 @@ class ChatModelConfig(Struct, frozen=True, kw_only=True):
     created_at: datetime
     updated_at: datetime
     source: str
+    # Sentences about what is switched on and has no effect at this model.
+    warnings: Sequence[str] | UnsetType = UNSET
 
 
 class WriteChatModelConfigRequest(Struct, frozen=True, kw_only=True):

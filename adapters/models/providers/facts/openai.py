@@ -47,6 +47,11 @@ def answers_on_responses(model: str) -> bool:
     return _RESPONSES.match(name) is not None and _CHAT_ONLY.search(name) is None
 
 
+def searches_over_chat(model: str) -> bool:
+    """Return whether a model searches by itself over Chat Completions; others answer with 400."""
+    return "search" in model
+
+
 def strict_schema(schema: JsonText) -> tuple[JsonText, bool]:
     """Return a schema as strict mode wants it, and whether it can be strict.
 

@@ -1,5 +1,6 @@
 """Google as a provider of Gemini, at the Gemini API or, by base URL, at Vertex."""
 
+import re
 from collections.abc import AsyncIterator
 from contextlib import AbstractAsyncContextManager
 from urllib.parse import quote
@@ -17,7 +18,8 @@ from adapters.models.providers.google.response import GeminiDecoder
 from adapters.models.providers.http import HttpClient, ProviderRequest, identity
 from adapters.models.providers.streaming import stream_answer, whole_answer
 
-_VERTEX = "aiplatform.googleapis.com"  # its key is an access token; it wants no ids of calls
+# The hosts of Vertex: global, of a region, of a part of the world. Its key is an access token.
+_VERTEX = re.compile(r"([a-z0-9-]+-)?aiplatform\.([a-z0-9-]+\.rep\.)?googleapis\.com")
 
 
 class GeminiProvider:
@@ -33,7 +35,7 @@ class GeminiProvider:
     ) -> None:
         self._client = client
         self._origin, self._path = split_url(base_url)
-        self._vertex = self._origin.host.endswith(_VERTEX)
+        self._vertex = _VERTEX.fullmatch(self._origin.host) is not None
         self._key = ("Authorization", f"Bearer {key}") if self._vertex else ("X-Goog-Api-Key", key)
         self._who = CalledProvider(name, (key,))
         self._skipped = SkippedKinds()
@@ -56,5 +58,5 @@ class GeminiProvider:
     def _request(self, prompt: Prompt, method: str) -> ProviderRequest:
         name = prompt.model if "/" in prompt.model else f"models/{prompt.model}"
         headers = (("Content-Type", "application/json"), self._key, *identity(prompt.asker))
-        body = request_body(prompt, sends_ids=not self._vertex)
+        body = request_body(prompt, at_vertex=self._vertex)
         return ProviderRequest(self._origin, f"{self._path}/{quote(name)}:{method}", headers, body)

@@ -44,17 +44,18 @@ _SKIP_SIGNATURE = "skip_thought_signature_validator"
 _T = TypeVar("_T")
 
 
-def request_body(prompt: Prompt, *, sends_ids: bool = True) -> bytes:
+def request_body(prompt: Prompt, *, at_vertex: bool = False) -> bytes:
     """Return the body of a request.
 
-    Vertex wants calls and their results without ids (`sends_ids` is false) and pairs them by order.
+    Vertex wants calls and their results without ids and pairs them by order. It tells nothing of
+    the calls by which the model searches, and refuses to be asked for them.
     """
     options = _options(prompt)
-    request = wire.Request(_contents(prompt, sends_ids=sends_ids))
+    request = wire.Request(_contents(prompt, at_vertex=at_vertex))
     if prompt.system:
         system = [wire.Part(text=text) for text in prompt.system]
         request.system_instruction = wire.System(system)
-    _set_tools(request, prompt)
+    _set_tools(request, prompt, at_vertex=at_vertex)
     config = _config(prompt, options)
     request.generation_config = UNSET if config == wire.GenerationConfig() else config
     request.safety_settings = _safety(options) or UNSET
@@ -119,11 +120,15 @@ def _searches(prompt: Prompt) -> bool:
     return wanted and (not prompt.tools or mixes_tools(prompt.model))
 
 
-def _mixes(prompt: Prompt) -> bool:
-    return _searches(prompt) and bool(prompt.tools)
+def _shows_searches(prompt: Prompt, *, at_vertex: bool) -> bool:
+    """Return whether the model tells of its searches, and wants to be told of them again.
+
+    It has to where it has functions of ours, too.
+    """
+    return _searches(prompt) and bool(prompt.tools) and not at_vertex
 
 
-def _set_tools(request: wire.Request, prompt: Prompt) -> None:
+def _set_tools(request: wire.Request, prompt: Prompt, *, at_vertex: bool) -> None:
     tools: list[wire.Tool] = []
     config = wire.ToolConfig()
     if prompt.tools:
@@ -135,7 +140,7 @@ def _set_tools(request: wire.Request, prompt: Prompt) -> None:
         config.function_calling_config = _choice(prompt)
     if _searches(prompt):
         tools.append(wire.Tool(google_search={}))
-    if _mixes(prompt):
+    if _shows_searches(prompt, at_vertex=at_vertex):
         config.include_server_side_tool_invocations = True
     request.tools = tools or UNSET
     request.tool_config = UNSET if config == wire.ToolConfig() else config
@@ -155,16 +160,17 @@ def _choice(prompt: Prompt) -> wire.FunctionCalling | UnsetType:
             assert_never(prompt.tool_choice)
 
 
-def _contents(prompt: Prompt, *, sends_ids: bool) -> list[wire.Content]:
+def _contents(prompt: Prompt, *, at_vertex: bool) -> list[wire.Content]:
     begins = max(
         (at for at, said in enumerate(prompt.messages) if isinstance(said, UserInput)), default=0
     )
+    searches = _shows_searches(prompt, at_vertex=at_vertex)
     contents: list[wire.Content] = []
     for at, said in enumerate(prompt.messages):
-        parts = list(_parts(said, prompt))
+        parts = list(_parts(said, prompt, searches=searches))
         if at > begins and thinks_in_levels(prompt.model):
             _sign(parts)
-        if not sends_ids:
+        if at_vertex:
             _drop_ids(parts)
         if parts:
             role = wire.Content("model" if isinstance(said, AssistantOutput) else "user", parts)
@@ -172,7 +178,7 @@ def _contents(prompt: Prompt, *, sends_ids: bool) -> list[wire.Content]:
     return contents
 
 
-def _parts(said: PromptMessage, prompt: Prompt) -> Iterator[wire.Part | Raw]:
+def _parts(said: PromptMessage, prompt: Prompt, *, searches: bool) -> Iterator[wire.Part | Raw]:
     match said:
         case UserInput(parts):
             for part in parts:
@@ -183,7 +189,7 @@ def _parts(said: PromptMessage, prompt: Prompt) -> Iterator[wire.Part | Raw]:
                 )
         case AssistantOutput(said_parts):
             for said_part in said_parts:
-                yield from _assistant(said_part, prompt)
+                yield from _assistant(said_part, searches=searches)
         case ToolResults(answers):
             for answer in answers:
                 yield wire.Part(function_response=_answer(answer, prompt))
@@ -192,7 +198,7 @@ def _parts(said: PromptMessage, prompt: Prompt) -> Iterator[wire.Part | Raw]:
 
 
 def _assistant(
-    part: TextPart | ReasoningPart | ToolCallPart | ToolResultPart, prompt: Prompt
+    part: TextPart | ReasoningPart | ToolCallPart | ToolResultPart, *, searches: bool
 ) -> Iterator[wire.Part | Raw]:
     noted = notes_of(part.provider_metadata, METADATA)
     kept = noted.get("thought_signature")
@@ -207,7 +213,7 @@ def _assistant(
             call = wire.FunctionCall(part.name, Raw((part.args or "{}").encode()), part.id)
             yield wire.Part(function_call=call, thought_signature=signature)
         case ToolCallPart() | ToolResultPart():
-            if "part" in noted and _mixes(prompt):
+            if "part" in noted and searches:
                 yield Raw(msgspec.json.encode(noted["part"]))
         case _:
             assert_never(part)

@@ -26,7 +26,12 @@ from adapters.models.providers.facts.gemini import (
     thinking,
     thinks_in_levels,
 )
-from adapters.models.providers.facts.openai import reasons, samples, strict_schema
+from adapters.models.providers.facts.openai import (
+    reasons,
+    samples,
+    searches_over_chat,
+    strict_schema,
+)
 from adapters.models.providers.openai_chat import wire
 from adapters.models.providers.openai_chat.messages import messages
 
@@ -122,7 +127,7 @@ def _set_tools(request: wire.Request, prompt: Prompt, dialect: Dialect) -> None:
             case _:
                 assert_never(prompt.tool_choice)
     for search in prompt.provider_tools:
-        if isinstance(search, WebSearch) and "search" in prompt.model:  # others answer with 400
+        if isinstance(search, WebSearch) and searches_over_chat(prompt.model):
             size = _or_unset(search.context_size)
             request.web_search_options = wire.WebSearchOptions(size)
 

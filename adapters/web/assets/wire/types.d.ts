@@ -265,6 +265,7 @@ export interface ChatModelConfig {
   created_at: string;
   updated_at: string;
   source: string;
+  warnings?: readonly string[];
 }
 
 export interface ChatModelProvider {

@@ -5,6 +5,7 @@ from uuid import uuid4
 import pytest
 import trio
 
+from adapters.models.routes.presenters import NO_SEARCH_OVER_CHAT, SEARCHES_ALONE
 from tests.adapters.models.routes.test_providers import MODELS, PROVIDERS, added
 
 OFFER = "/api/experimental/chats/models"
@@ -67,6 +68,33 @@ async def test_a_model_is_all_that_was_written(edge):
             "source",
         )
     )
+
+
+@pytest.mark.slow
+async def test_a_search_that_a_model_will_never_make_is_warned_of_where_it_is_switched_on(edge):
+    google, openai, anthropic = [
+        await added(edge, type=type, name=type) for type in ("google", "openai", "anthropic")
+    ]
+
+    def searching(family, **more):
+        options = {"provider_options": {family: {"web_search_enabled": True}}}
+        return {"model_config": options | more}
+
+    chat = {"openai_config": {"use_responses_api": False}}
+    old = await made(edge, google, model="gemini-2.5-pro", **searching("google"))
+    new = await made(edge, google, model="gemini-3-pro-preview", **searching("google"))
+    none = await made(edge, google, model="gemini-2.5-flash")
+    plain = await made(edge, openai, model="gpt-5", **searching("openai", **chat))
+    search = await made(edge, openai, model="gpt-4o-search-preview", **searching("openai", **chat))
+    responses = await made(edge, openai, model="gpt-5.1", **searching("openai"))
+    claude = await made(edge, anthropic, model="claude-x", **searching("anthropic"))
+
+    assert [SEARCHES_ALONE] == old["warnings"]
+    assert [NO_SEARCH_OVER_CHAT] == plain["warnings"]
+    for model in (new, none, search, responses, claude):
+        assert "warnings" not in model
+    changed = await edge.admin.patch(f"{MODELS}/{old['id']}", {"model": "gemini-3-flash-preview"})
+    assert "warnings" not in changed.document
 
 
 @pytest.mark.slow

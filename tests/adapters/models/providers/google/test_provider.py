@@ -5,8 +5,8 @@ import json
 import pytest
 
 from actors.law.parts.deltas import AnswerFailed, AnswerFinished, FailureKind, FinishReason
-from actors.law.parts.message import TextPart, ToolCallPart
-from actors.law.parts.prompt import AssistantOutput, Prompt, UserInput
+from actors.law.parts.message import JsonText, TextPart, ToolCallPart
+from actors.law.parts.prompt import AssistantOutput, Prompt, ToolDefinition, UserInput, WebSearch
 from adapters.models.providers.google.provider import GeminiProvider
 from adapters.models.providers.http import HttpClient
 from tests.adapters.models.providers.replay import events
@@ -74,6 +74,40 @@ async def test_vertex_is_told_no_ids(autojump_clock, nursery):
     )
 
     assert b"c1" not in network.requests[0].body
+
+
+@pytest.mark.parametrize(
+    "host",
+    [
+        "aiplatform.googleapis.com",
+        "us-east5-aiplatform.googleapis.com",
+        "aiplatform.eu.rep.googleapis.com",
+    ],
+)
+async def test_vertex_searches_beside_functions_without_being_asked_to_tell_of_it(
+    host, autojump_clock, nursery
+):
+    """A field that Vertex does not know makes it refuse the whole request."""
+    network = Network(nursery, [[streamed(events(END))]])
+    part = {"toolCall": {"toolType": "GOOGLE_SEARCH_WEB", "id": "s1", "args": {"queries": ["x"]}}}
+    noted = JsonText(json.dumps({"google": {"part": part}}))
+    searched = ToolCallPart(
+        "s1", "web_search", JsonText("{}"), provider_executed=True, provider_metadata=noted
+    )
+    prompt = Prompt(
+        "gemini-3-pro-preview",
+        (HELLO, AssistantOutput((TextPart("hi"), searched)), HELLO),
+        tools=(ToolDefinition("add", "Adds", JsonText('{"type":"object","properties":{}}')),),
+        provider_tools=(WebSearch(),),
+    )
+    url = f"https://{host}/v1/projects/p/locations/l/publishers/google"
+
+    await heard(GeminiProvider(HttpClient(network.dial), "key", base_url=url), prompt)
+
+    body = json.loads(network.requests[0].body)
+    assert [sorted(tool) for tool in body["tools"]] == [["functionDeclarations"], ["googleSearch"]]
+    assert "toolConfig" not in body
+    assert body["contents"][1]["parts"] == [{"text": "hi"}]
 
 
 async def test_a_stream_that_ends_early_is_tried_again(autojump_clock, nursery):

@@ -156,7 +156,7 @@ def steps(recording, read):
 
 def check_request(exchange, prompt, name):
     vertex = "aiplatform" in exchange.url
-    sent = json.loads(request_body(prompt, sends_ids=not vertex))
+    sent = json.loads(request_body(prompt, at_vertex=vertex))
     assert meaning(sent) == meaning(exchange.request), name
 
 

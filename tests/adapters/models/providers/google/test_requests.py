@@ -30,10 +30,10 @@ ADD = ToolDefinition(
 OLD, NEW = "gemini-2.5-flash", "gemini-3-pro-preview"
 
 
-def sent(model=OLD, messages=(HELLO,), *, settings=None, sends_ids=True, **more):
+def sent(model=OLD, messages=(HELLO,), *, settings=None, at_vertex=False, **more):
     settings = settings or CallSettings(max_output_tokens=None)
     prompt = Prompt(model, messages, settings=settings, **more)
-    return json.loads(request_body(prompt, sends_ids=sends_ids))
+    return json.loads(request_body(prompt, at_vertex=at_vertex))
 
 
 def settings(**given):
@@ -208,7 +208,7 @@ def test_calls_and_their_results_go_back_with_ids_and_signatures():
 
 
 def test_vertex_gets_no_ids():
-    body = sent(messages=(HELLO, AssistantOutput((CALLED,)), ANSWERED), sends_ids=False)
+    body = sent(messages=(HELLO, AssistantOutput((CALLED,)), ANSWERED), at_vertex=True)
 
     assert '"id"' not in json.dumps(body)
 
