@@ -163,19 +163,28 @@ class Browser:
 
     async def do(self, method, session=None, **params):
         """Run a command of the DevTools protocol and return its result."""
+        return await self.answer(await self.ask(method, session, **params))
+
+    async def ask(self, method, session=None, **params):
+        """Send a command; `answer` waits for its result."""
         number, event = next(self.process.numbers), trio.Event()
         call = {"id": number, "method": method, "params": params}
         call |= {"sessionId": session} if session else {}
-        self._waiting[number] = answer = [event, None]
+        self._waiting[number] = asked = [event, None, method]
         with trio.CancelScope(shield=True):  # half a command would spoil all that follow
             await self._to.send_all(json.dumps(call).encode() + b"\0")
+        return asked
+
+    async def answer(self, asked):
+        """Wait for the result of a command that was sent."""
+        event, _, method = asked
         with trio.fail_after(PATIENCE_SECONDS):
             await event.wait()
-        if answer[1] is None:
+        if asked[1] is None:
             raise BrowserFault(f"{method}: the browser has ended")
-        if "error" in answer[1]:
-            raise BrowserFault(f"{method}: {answer[1]['error']['message']}")
-        return answer[1]["result"]
+        if "error" in asked[1]:
+            raise BrowserFault(f"{method}: {asked[1]['error']['message']}")
+        return asked[1]["result"]
 
     def listen(self, session, listener):
         """Have `listener(method, params)` called with all that a session reports."""

@@ -8,16 +8,17 @@ to be nothing at the end of a test; a test that provokes a complaint says so by 
 import base64
 import json
 import re
+import time
 import uuid
 from contextlib import asynccontextmanager, suppress
 from pathlib import Path
 
 import trio
 
+from tests.patience import PATIENCE_SECONDS
 from tests.web import npm
 from tests.web.browser import BrowserFault
 
-PATIENCE_SECONDS = 20.0  # for what a page does; a green test waits for much less
 LOOK_SECONDS = 0.02
 PICTURES = Path(__file__).parents[2] / "build" / "web"
 DESK, TABLET, PHONE = (1440, 900), (900, 1100), (390, 844)
@@ -53,12 +54,51 @@ function () {
   return { x, y, width, height, cover, there, disabled: this.disabled === true };
 }
 """
+AIM = """
+function () {
+  const ENDS = ["click", "auxclick", "contextmenu"];
+  const ends = new AbortController();
+  const aim = window.aim = { fell: "", clicked: false, end: () => ends.abort() };
+  const isMine = ({ target }) =>
+    this.contains(target) || target.contains?.(this) || this.labels?.length > 0;
+  const fall = (event) => { aim.fell ||= isMine(event) ? "here" : "beside"; stop(event) };
+  const stop = (event) => {
+    if (aim.fell === "beside") { event.preventDefault(); event.stopImmediatePropagation() }
+    else if (ENDS.includes(event.type) && isMine(event)) aim.clicked = true;
+  };
+  const how = { capture: true, signal: ends.signal };
+  window.addEventListener("pointerdown", fall, how);
+  for (const name of ["mousedown", "pointerup", "mouseup", ...ENDS])
+    window.addEventListener(name, stop, how);
+}
+"""
+MISSED = """
+function () {
+  const { aim } = window;
+  aim?.end();
+  const isLost = aim?.fell === "here" && !aim.clicked && this.isConnected;
+  return aim?.fell === "beside" || isLost;
+}
+"""
 WATCHED = ("Page", "Runtime", "Log", "Network", "DOM", "Accessibility", "Audits")
 # What a page may not know before it is asked: the browser itself notes it.
 HARMLESS = ("favicon.ico",)
 
 
 DRAWN_ANEW_MAX = 20  # times between finding and clicking
+NOT_IN_TIME = f"not within {PATIENCE_SECONDS:g} s"
+
+
+def looks(seconds=None):
+    """Yield once for each look at a page until the time is over, and at least twice.
+
+    A look is never cut off in the middle: on a machine that hangs the last one still counts.
+    """
+    end = trio.current_time() + (PATIENCE_SECONDS if seconds is None else seconds)
+    yield
+    while trio.current_time() < end:
+        yield
+    yield
 
 
 class NodeGone(Exception):
@@ -94,16 +134,24 @@ class Element:
     async def attribute(self, name):
         return await self.js("function (name) { return this.getAttribute(name) }", name)
 
-    async def box(self):
-        return await self.js(WHERE)
-
     async def click(self, *modifiers, button="left", times=1):
-        """Click in its middle, as soon as it lies still and nothing covers it."""
-        box = await self._reached()
-        await self.page.mouse(box["x"], box["y"], *modifiers, button=button, times=times)
+        """Click in its middle, as soon as it lies still and nothing covers it.
+
+        If it moves away between looking and pressing, nothing else is hit: it is tried again.
+        """
+        for _ in range(DRAWN_ANEW_MAX):
+            box = await self.still()
+            await self.js(AIM)
+            await self.page.mouse(box["x"], box["y"], *modifiers, button=button, times=times)
+            try:
+                if not await self.js(MISSED):
+                    return
+            except BrowserFault:
+                return  # the click has led elsewhere
+        raise await self.page.stuck(f"it moves away from every click: {box}")
 
     async def tap(self):
-        box = await self._reached()
+        box = await self.still()
         await self.page.touch(box["x"], box["y"])
 
     async def focus(self):
@@ -118,20 +166,20 @@ class Element:
         files = [str(path) for path in paths]
         await self.page.do("DOM.setFileInputFiles", files=files, backendNodeId=self.node)
 
-    async def _reached(self):
+    async def still(self):
+        """Wait until it lies still and nothing covers it; return where it is."""
         last, box = None, None
-        with trio.move_on_after(PATIENCE_SECONDS):
-            while True:
-                try:
-                    box = await self.js(WHERE)
-                except BrowserFault as fault:
-                    raise NodeGone from fault
-                if not box["there"]:
-                    raise NodeGone
-                if box == last and not box["cover"] and not box["disabled"]:
-                    return box
-                last = box
-                await trio.sleep(LOOK_SECONDS)
+        for _ in looks():
+            try:
+                box = await self.js(WHERE)
+            except BrowserFault as fault:
+                raise NodeGone from fault
+            if not box["there"]:
+                raise NodeGone
+            if box == last and not box["cover"] and not box["disabled"]:
+                return box
+            last = box
+            await trio.sleep(LOOK_SECONDS)
         raise await self.page.stuck(f"it cannot be clicked: {box}")
 
 
@@ -175,27 +223,35 @@ class Page:
         )
         return _value(said)
 
-    async def until(self, expression, seconds=PATIENCE_SECONDS):
+    async def until(self, expression):
         """Wait until an expression is true; return its value."""
         value = None
-        with trio.move_on_after(seconds):
-            while True:
-                try:
-                    if value := await self.js(expression):
-                        return value
-                except BrowserFault as fault:  # the page it was asked on has gone
-                    value = fault
-                await trio.sleep(LOOK_SECONDS)
-        raise await self.stuck(f"not within {seconds:g} s: {expression} (last: {value!r})")
+        for _ in looks():
+            try:
+                if value := await self.js(expression):
+                    return value
+            except BrowserFault as fault:  # the page it was asked on has gone
+                value = fault
+            await trio.sleep(LOOK_SECONDS)
+        raise await self.stuck(f"{NOT_IN_TIME}: {expression} (last: {value!r})")
 
     async def until_true(self, check, what):
         """Wait until a check of the test is true; return what it returned."""
+        for _ in looks():
+            if seen := await check():
+                return seen
+            await trio.sleep(LOOK_SECONDS)
+        raise await self.stuck(f"{NOT_IN_TIME}: {what}")
+
+    async def until_is(self, wanted, ask, *arguments):
+        """Wait until `await ask(*arguments)` is what is wanted."""
         seen = None
-        with trio.move_on_after(PATIENCE_SECONDS):
-            while not (seen := await check()):
-                await trio.sleep(LOOK_SECONDS)
-            return seen
-        raise await self.stuck(f"not within {PATIENCE_SECONDS:g} s: {what}")
+        for _ in looks():
+            with suppress(BrowserFault, NodeGone):  # what it asks is drawn anew
+                if (seen := await ask(*arguments)) == wanted:
+                    return
+            await trio.sleep(LOOK_SECONDS)
+        raise await self.stuck(f"{NOT_IN_TIME}: {wanted!r} (last: {seen!r})")
 
     async def text(self, selector="body"):
         """Return what a person reads there."""
@@ -221,15 +277,16 @@ class Page:
 
     async def find(self, role, name=None, within=""):
         """Wait until there is exactly one element of this role and name; return it."""
+        return (await self.find_all(1, role, name, within))[0]
+
+    async def find_all(self, count, role, name=None, within=""):
+        """Wait until there are exactly so many elements of this role and name; return them."""
         found = []
-        with trio.move_on_after(PATIENCE_SECONDS):
-            while True:
-                try:
-                    if len(found := await self.all(role, name, within)) == 1:
-                        return found[0]
-                except BrowserFault:
-                    pass  # it looks at a document that has just gone
-                await trio.sleep(LOOK_SECONDS)
+        for _ in looks():
+            with suppress(BrowserFault):  # it looks at a document that has just gone
+                if len(found := await self.all(role, name, within)) == count:
+                    return found
+            await trio.sleep(LOOK_SECONDS)
         names = await self.names(role, within)
         raise await self.stuck(f"{len(found)} of {role} {name!r}; there are {names}")
 
@@ -257,23 +314,50 @@ class Page:
 
     # What a person does.
 
-    async def click(self, role, name=None, *modifiers, within=""):
+    async def click(self, role, name=None, *modifiers, within="", button="left"):
         """Click what is called so, as soon as it is there; if it is drawn anew, look again."""
         for _ in range(DRAWN_ANEW_MAX):
             with suppress(NodeGone):
-                return await (await self.find(role, name, within)).click(*modifiers)
+                found = await self.find(role, name, within)
+                return await found.click(*modifiers, button=button)
         raise await self.stuck(f"{role} {name} is drawn anew again and again")
+
+    async def tap(self, selector):
+        """Touch the first element of a selector; if it is drawn anew, look again."""
+        for _ in range(DRAWN_ANEW_MAX):
+            with suppress(NodeGone):
+                return await (await self.css(selector)).tap()
+        raise await self.stuck(f"{selector} is drawn anew again and again")
+
+    async def write(self, name, text, role="textbox", within=""):
+        """Put text into a field, when it has the focus by a click; if it is drawn anew, again."""
+        await self.click(role, name, within=within)
+        await self.until_focused(role, name)
+        await self.type(text)
+
+    async def value(self, name, role="textbox"):
+        """Return what stands in a field."""
+        return await (await self.find(role, name)).value()
 
     async def mouse(self, x, y, *modifiers, button="left", times=1):
         held = sum(MODIFIERS[each] for each in modifiers)
         how = {"x": x, "y": y, "modifiers": held, "button": button, "clickCount": times}
         await self.do("Input.dispatchMouseEvent", **{**how, "type": "mouseMoved", "button": "none"})
-        await self.do("Input.dispatchMouseEvent", type="mousePressed", **how)
-        await self.do("Input.dispatchMouseEvent", type="mouseReleased", **how)
+        name = "Input.dispatchMouseEvent"  # both at once: nothing moves between them
+        pressed = await self.browser.ask(name, self.session, type="mousePressed", **how)
+        released = await self.browser.ask(name, self.session, type="mouseReleased", **how)
+        await self.browser.answer(pressed)
+        await self.browser.answer(released)
 
-    async def touch(self, x, y, seconds=0.0):
+    async def touch(self, x, y):
+        async with self.finger(x, y):
+            pass
+
+    @asynccontextmanager
+    async def finger(self, x, y):
+        """A finger rests there in the block."""
         await self.do("Input.dispatchTouchEvent", type="touchStart", touchPoints=[{"x": x, "y": y}])
-        await trio.sleep(seconds)
+        yield
         await self.do("Input.dispatchTouchEvent", type="touchEnd", touchPoints=[])
 
     async def drag(self, start, end, steps=8):
@@ -310,19 +394,14 @@ class Page:
     async def focused(self):
         """Return role and name of what has the focus."""
         await self.do("DOM.getDocument", depth=0)
-        said = await self.do("Runtime.evaluate", expression="document.activeElement")
+        said = await self.do("Runtime.evaluate", expression="document.activeElement ?? document")
         query = {"objectId": said["result"]["objectId"], "fetchRelatives": False}
-        [node, *_] = (await self.do("Accessibility.getPartialAXTree", **query))["nodes"]
-        return tuple(node.get(key, {}).get("value", "") for key in ("role", "name"))
+        [node, *_] = (await self.do("Accessibility.getPartialAXTree", **query))["nodes"] or [{}]
+        return node.get("role", {}).get("value", ""), _name(node)
 
     async def until_focused(self, role, name):
         """Wait until what has this role and name has the focus."""
-        seen = None
-        with trio.move_on_after(PATIENCE_SECONDS):
-            while (seen := await self.focused()) != (role, name):
-                await trio.sleep(LOOK_SECONDS)
-            return
-        raise await self.stuck(f"the focus is in {seen}, not in {role} {name!r}")
+        await self.until_is((role, name), self.focused)
 
     # Its surroundings.
 
@@ -460,9 +539,15 @@ async def new_tab(browser, context, *, size=DESK, phone=False, theme="light"):
     page.context = context
     for domain in WATCHED:
         await page.do(f"{domain}.enable")
+    await page.do("Emulation.setTimezoneOverride", timezoneId=_where_it_is_noon())
     await page.size(*size, phone=phone)
     await page.media(theme=theme)
     return page
+
+
+def _where_it_is_noon():
+    """Return a time zone in which it is midday: no story sees a day begin."""
+    return f"Etc/GMT{time.gmtime().tm_hour - 12:+d}"
 
 
 def _write(path, data):

@@ -14,6 +14,14 @@ SHOWN = """
     [...each.querySelectorAll(".text")].map(text => text.innerText.trim()).join(" ")])
   .filter(([, text]) => text)
 """
+# What the browser keeps of what was written and not sent.
+WRITTEN = """new Promise(resolve => {
+  const request = indexedDB.open("promptcorner-drafts");
+  request.onsuccess = () => {
+    const drafts = request.result.transaction("drafts").objectStore("drafts").getAll();
+    drafts.onsuccess = () => (request.result.close(), resolve(JSON.stringify(drafts.result)));
+  };
+})"""
 
 
 def calls(name, **arguments):
@@ -23,7 +31,7 @@ def calls(name, **arguments):
 
 async def say(page, text, *modifiers):
     """Type a message and send it by the key."""
-    await (await page.find("textbox", FIELD)).type(text)
+    await page.write(FIELD, text)
     await page.press("Enter", *modifiers)
 
 
@@ -31,6 +39,12 @@ async def live(page, characters):
     """Wait until so much of an answer is to be seen that is not over; return it."""
     await page.until(f"{LIVE}?.innerText.length > {characters}")
     return await page.js(f"{LIVE}.innerText")
+
+
+async def has_begun(page, characters, *, answer):
+    """Wait until so much of the answer of this number is to be seen, or all of it."""
+    over = "document.querySelectorAll('article[data-role=assistant]:not([data-message=live])')"
+    await page.until(f"{LIVE}?.innerText.length > {characters} || {over}.length >= {answer}")
 
 
 async def agrees(page, api, chat):

@@ -9,7 +9,7 @@ from tests.e2e.providers import a_provider
 from tests.web.house import CHATS, SETTINGS, USER, House
 from tests.web.line import Line
 from tests.web.page import a_page
-from tests.web.stories import SLOWLY, agrees, live, say
+from tests.web.stories import FIELD, SLOWLY, agrees, has_begun, live, say
 
 __all__ = ["home"]
 LOST = r"ERR_|WebSocket|Failed to load resource|Failed to fetch"  # what a browser notes of it
@@ -42,18 +42,17 @@ async def test_a_daemon_killed_in_mid_word_comes_back_and_nothing_is_doubled(rep
             await page.cookies(cookies, house.url)
             await page.goto(f"/c/{chat}")
             await say(page, f"{LONG} Say much.")
-            await live(page, 100)
+            await has_begun(page, 100, answer=2)
 
             first.kill()
             await page.until_text("econnecting")
-            await (await page.find("textbox", "Message")).type("not lost")
+            await page.write(FIELD, "not lost")
             with replicas() as second:
                 async with replicas.house(second).api(token) as api:
                     await api.until(chat, "waiting")
                     await agrees(page, api, chat)
                     await page.until_no_text("econnecting")
-                    field = await page.find("textbox", "Message")
-                    assert "not lost" == await field.value()
+                    assert "not lost" == await page.value(FIELD)
 
 
 async def test_a_browser_without_network_goes_on_where_it_was(page, api):
@@ -61,7 +60,7 @@ async def test_a_browser_without_network_goes_on_where_it_was(page, api):
     page.allow(LOST)
     await page.goto(f"/c/{chat}")
     await say(page, f"{LONG} Say much.")
-    await live(page, 100)
+    await has_begun(page, 100, answer=2)
 
     async with page.offline():
         await page.until_text("Offline")

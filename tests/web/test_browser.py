@@ -39,7 +39,7 @@ async def page(browser):
 async def test_a_page_is_used_by_the_names_that_a_screen_reader_says(page):
     await page.goto(of(FORM))
 
-    await (await page.find("textbox", "Name")).type("Zoë")
+    await page.write("Name", "Zoë")
     await page.press("Enter")
     await page.until_text("Hello, Zoë", "[role=status]")
     await page.press("x")
@@ -51,11 +51,33 @@ async def test_a_page_is_used_by_the_names_that_a_screen_reader_says(page):
 
 
 async def test_what_is_covered_is_not_clicked(page, monkeypatch):
-    monkeypatch.setattr("tests.web.page.PATIENCE_SECONDS", 0.2)
     await page.goto(of(FORM + "<div style='position:fixed;inset:0'>loading</div>"))
+    button = await page.find("button", "Send")
+    monkeypatch.setattr("tests.web.page.PATIENCE_SECONDS", 0)
 
     with pytest.raises(AssertionError, match="loading"):
-        await page.click("button", "Send")
+        await button.click()
+
+
+MOVES = """
+<button>Send</button><button onclick="this.textContent += '!'">Delete</button><script>
+  const [send, other] = document.querySelectorAll("button");
+  let moves = 3; /* what stands there when it is pressed is another button */
+  send.onclick = () => { send.textContent = "Sent" };
+  addEventListener("mousemove", () => {
+    if (moves-- > 0) send.before(other); else other.before(send);
+  });
+</script>
+"""
+
+
+async def test_what_moves_away_under_the_pointer_is_clicked_later_and_nothing_else_is(page):
+    await page.goto(of(MOVES))
+
+    await page.click("button", "Send")
+
+    await page.until_text("Sent")
+    await page.find("button", "Delete")
 
 
 @pytest.mark.parametrize(
@@ -70,9 +92,11 @@ async def test_what_is_covered_is_not_clicked(page, monkeypatch):
 )
 async def test_a_page_that_complains_is_noticed(page, text, complaint):
     await page.goto(of(text))
-    await page.until("true")
 
-    assert any(complaint in said for said in page.unexpected), page.complaints
+    async def is_noticed():
+        return any(complaint in said for said in page.unexpected)
+
+    await page.until_true(is_noticed, f"it complains of {complaint}")
     page.allow(".*")
     assert [] == page.unexpected
 
@@ -105,8 +129,8 @@ async def test_a_browser_without_network_has_none(page):
     await page.goto(of(FORM))
 
     async with page.offline():
-        assert not await page.js("navigator.onLine")
-    assert await page.js("navigator.onLine")
+        await page.until("!navigator.onLine")
+    await page.until("navigator.onLine")
 
 
 def openings(path):

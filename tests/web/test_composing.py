@@ -8,16 +8,9 @@ import trio
 
 from tests.web.house import CHATS
 from tests.web.page import new_tab
-from tests.web.stories import FIELD, SLOWLY, say
+from tests.web.stories import FIELD, SLOWLY, WRITTEN, say
 
 VALUE = "document.querySelector('#message').value"
-WRITTEN = """new Promise(resolve => {
-  const request = indexedDB.open("promptcorner-drafts");
-  request.onsuccess = () => {
-    const drafts = request.result.transaction("drafts").objectStore("drafts").getAll();
-    drafts.onsuccess = () => (request.result.close(), resolve(JSON.stringify(drafts.result)));
-  };
-})"""
 PASTE = """(text => {
   const clipboardData = new DataTransfer();
   clipboardData.setData("text/plain", text);
@@ -31,7 +24,7 @@ DRAFT_SECONDS = 0.3  # PAUSE_MS of desk.js
 async def test_a_draft_outlives_the_page_and_is_seen_in_the_next_tab(page, api, browser):
     chat = await api.chat()
     await page.goto(f"/c/{chat}")
-    await (await page.find("textbox", FIELD)).type("half a thought")
+    await page.write(FIELD, "half a thought")
     await page.until(f"{WRITTEN}.then(drafts => drafts.includes('half a thought'))")
 
     await page.goto(f"/c/{await api.chat()}")
@@ -45,6 +38,8 @@ async def test_a_draft_outlives_the_page_and_is_seen_in_the_next_tab(page, api, 
     await other.press("Tab")
 
     await page.press("/")
+    await page.until_focused("textbox", FIELD)
+    await page.until(f"{VALUE}.length === document.querySelector('#message').selectionStart")
     await page.type(", and the rest")
     await other.until(f"{VALUE} === 'half a thought, and the rest'")
     assert [] == other.unexpected
@@ -57,7 +52,8 @@ async def test_what_was_written_and_sent_in_one_go_does_not_come_back_as_a_draft
     await say(page, "[[text: Yes.]] Quickly.")
     await page.until_text("Yes.", ".tl")
     await page.until(f"{VALUE} === ''")
-    await trio.sleep(2 * DRAFT_SECONDS)
+    await page.until(f"{WRITTEN}.then(drafts => !drafts.includes('Quickly'))")
+    await trio.sleep(2 * DRAFT_SECONDS)  # in which it was written once more
 
     await page.reload()
     await page.until_text("Yes.", ".tl")
@@ -69,7 +65,8 @@ async def test_earlier_messages_come_back_by_the_arrow_keys(page, api):
     chat = await api.chat("the first")
     await api.say(chat, "the second", "waiting")
     await page.goto(f"/c/{chat}")
-    await (await page.find("textbox", FIELD)).click()
+    await page.click("textbox", FIELD)
+    await page.until_focused("textbox", FIELD)
 
     for key, text in (
         ("ArrowUp", "the second"),
@@ -86,16 +83,20 @@ async def test_a_slash_offers_commands_and_an_at_sign_chats(page, api):
     await api.good("PATCH", f"{CHATS}/{other}", {"title": "The prompter's box"})
     chat = await api.chat()
     await page.goto(f"/c/{chat}")
-    field = await page.find("textbox", FIELD)
 
-    await field.type("/pl")
+    await page.write(FIELD, "/pl")
     await page.find("option", re.compile("^/plan"))
     assert [] == await page.faults_of_access()
     await page.press("Enter")
     await page.until_text("Plan first")
-    assert "plan" == (await api.good("GET", f"{CHATS}/{chat}"))["plan_mode"]
 
-    await field.type("as in @prompter's")
+    async def plans():
+        return "plan" == (await api.good("GET", f"{CHATS}/{chat}"))["plan_mode"]
+
+    await page.until_true(plans, "the chat plans first")
+    await page.until(f"{VALUE} === ''")
+
+    await page.write(FIELD, "as in @prompter's")
     await page.find("option", re.compile("The prompter's box"))
     await page.press("Tab")
     await page.find("button", re.compile("^Remove chat: The prompter's box"))
@@ -116,16 +117,14 @@ async def test_files_are_taken_refused_shrunk_and_sent(page, api, tmp_path):
     (tmp_path / "stage.zip").write_bytes(b"PK\x05\x06" + bytes(18))
     (tmp_path / "large.png").write_bytes(a_picture(2400, 300))
     await page.goto(f"/c/{chat}")
-    await page.find("textbox", FIELD)
-
-    pick = await page.js("document.querySelector('.comp input[type=file]')?.hidden")
-    assert pick is True
+    await page.until("document.querySelector('.comp input[type=file]')?.hidden === true")
     node = (await page.do("DOM.getDocument"))["root"]["nodeId"]
     found = await page.do("DOM.querySelector", nodeId=node, selector=".comp input[type=file]")
     files = [str(tmp_path / name) for name in ("notes.md", "stage.zip", "large.png")]
     await page.do("DOM.setFileInputFiles", files=files, nodeId=found["nodeId"])
     await page.js(PASTE + "('line\\n'.repeat(12))")
     await page.until_text("Files of this kind are not taken")
+    await page.until("document.querySelectorAll('.goes .att').length === 4")
     await page.until("!document.querySelector('.goes progress')")
     assert [] == await page.faults_of_access()
 

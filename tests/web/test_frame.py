@@ -1,8 +1,7 @@
 """The frame of the pages: regions, keys, palette, title, phones, and life without a script."""
 
+import json
 import re
-
-import trio
 
 from tests.web.page import PHONE, TABLET
 from tests.web.stories import FIELD, SLOWLY
@@ -14,6 +13,15 @@ async def width(page, selector):
     return await page.js(f"document.querySelector({selector!r}).getBoundingClientRect().width")
 
 
+async def is_wide(page, selector, pixels):
+    """Wait until a region has this width."""
+
+    async def is_so():
+        return abs(await width(page, selector) - pixels) <= 2
+
+    await page.until_true(is_so, f"{selector} is {pixels} wide")
+
+
 async def test_the_regions_are_folded_and_drawn_and_stay_so(page, api):
     chat = await api.chat("[[text: Good evening.]]")
     await page.goto(f"/c/{chat}")
@@ -22,14 +30,15 @@ async def test_the_regions_are_folded_and_drawn_and_stay_so(page, api):
     before = await width(page, "nav.side")
 
     edge = await page.find("separator", "Width of the list")
-    box = await edge.box()
+    box = await edge.still()
     at = (box["x"], 400)
     await page.drag(at, (at[0] + 60, 400))
-    assert abs(await width(page, "nav.side") - before - 60) <= 2
+    await is_wide(page, "nav.side", before + 60)
     await edge.focus()
     await page.press("ArrowLeft")
-    assert abs(await width(page, "nav.side") - before - 44) <= 2
+    await is_wide(page, "nav.side", before + 44)
     await page.js("document.activeElement.blur()")
+    await page.until("!!document.querySelector('aside.panel')")
     await page.press("]")
     await page.until("!document.querySelector('aside.panel')")
     await page.press("[")
@@ -37,11 +46,11 @@ async def test_the_regions_are_folded_and_drawn_and_stay_so(page, api):
 
     await page.reload()
     await page.until_text("Good evening.", "[role=log]")
-    assert ["folded", "folded"] == await page.js(f"[{APP}.dataset.list, {APP}.dataset.panel]")
+    await page.until(f"[{APP}.dataset.list, {APP}.dataset.panel].join() === 'folded,folded'")
     await page.press("[")
     await page.press("]")
     await page.until("!!document.querySelector('aside.panel')")
-    assert abs(await width(page, "nav.side") - before - 44) <= 2
+    await is_wide(page, "nav.side", before + 44)
 
 
 async def test_f6_goes_through_the_regions_and_back(page, api):
@@ -52,7 +61,9 @@ async def test_f6_goes_through_the_regions_and_back(page, api):
     found = []
     for keys in [("F6",)] * 3 + [("F6", "Shift")] * 2:
         await page.press(*keys)
-        found.append(await page.js("document.activeElement.className.split(' ')[0]"))
+        before = json.dumps(found[-1] if found else "")
+        focus = "document.activeElement.className.split(' ')[0]"
+        found.append(await page.until(f"{focus} !== {before} && {focus}"))
 
     begin = found.index("side")
     circle = ["side", "column", "panel"]
@@ -65,8 +76,7 @@ async def test_the_palette_finds_chats_and_commands_and_gives_the_focus_back(pag
     title = {"title": "The wonderful title of a chat"}
     await api.good("PATCH", f"/api/experimental/chats/{chat}", title)
     await page.goto("/")
-    field = await page.find("textbox", FIELD)
-    await field.focus()
+    await page.until_focused("textbox", FIELD)
     await page.press("k", "Control")
     await page.until_focused("combobox", "Search or do")
     await page.type("wonderful")
@@ -78,7 +88,7 @@ async def test_the_palette_finds_chats_and_commands_and_gives_the_focus_back(pag
     await page.press("k", "Control")
     await page.until_focused("combobox", "Search or do")
     await page.type("dark")
-    await page.until_text("Theme: Dark", "[role=listbox]")
+    await page.until_text("Theme: Dark", "[role=listbox] [aria-selected=true]")
     await page.press("Enter")
     await page.until("document.documentElement.dataset.theme === 'dark'")
     assert "dark" == await page.js("getComputedStyle(document.documentElement).colorScheme")
@@ -94,26 +104,33 @@ async def test_the_palette_finds_chats_and_commands_and_gives_the_focus_back(pag
     await page.press("k", "Control")
     await page.until_focused("combobox", "Search or do")
     await page.type("nothing is called so")
-    await page.until_text("Search all chats for", "[role=listbox]")
+    await page.until_text("Search all chats for", "[role=listbox] [aria-selected=true]")
     await page.press("Enter")
     await page.until(
         "location.pathname + location.search === '/search?q=nothing%20is%20called%20so'"
     )
 
 
+VERSIONS = """(async () => {
+  const whole = fetch;
+  window.version = (await (await whole("/web/version")).json()).digest;
+  window.asked = 0;
+  window.fetch = async (path, how) => {
+    if (path !== "/web/version") return whole(path, how);
+    window.asked += 1;
+    return new Response(JSON.stringify({ digest: window.version }));
+  };
+})()"""
+
+
 async def test_a_page_that_is_older_than_its_daemon_says_so(page):
     await page.goto("/")
     await page.find("textbox", FIELD)
-    await page.js(
-        "dispatchEvent(new CustomEvent('module-missing')),"
-        " fetch('/web/version').then((answer) => answer.text())"
-    )
+    await page.js(VERSIONS)
+    await page.js("dispatchEvent(new CustomEvent('module-missing'))")
+    await page.until("window.asked === 1")
     assert "new version" not in await page.text()
-    await page.js(
-        "const whole = fetch; window.fetch = (path, how) => path === '/web/version'"
-        ' ? Promise.resolve(new Response(\'{"digest": "other"}\')) : whole(path, how);'
-        " dispatchEvent(new CustomEvent('module-missing'))"
-    )
+    await page.js("window.version = 'other'; dispatchEvent(new CustomEvent('module-missing'))")
     await page.until_text("There is a new version.", "nav")
     assert [] == await page.faults_of_access()
     await page.js("window.isOld = true")
@@ -126,9 +143,8 @@ async def test_a_page_that_is_older_than_its_daemon_says_so(page):
 
 async def test_all_keys_are_listed_and_letters_do_nothing_in_a_text(page, api):
     await page.goto("/")
-    field = await page.find("textbox", FIELD)
-    await field.type("c?")
-    assert "c?" == await field.value()
+    await page.write(FIELD, "c?")
+    assert "c?" == await page.value(FIELD)
     assert "/" == await page.js("location.pathname")
 
     await page.js("document.activeElement.blur()")
@@ -151,11 +167,11 @@ async def test_a_phone_shows_one_thing_at_a_time(page, api):
       document.querySelector(each)?.checkVisibility())"""
     await page.until(f"{seen}.join() === 'nav.side'")
     assert [] == await page.faults_of_access()
-    await (await page.css(f'nav a[href="/c/{chat}"]')).tap()
+    await page.tap(f'nav a[href="/c/{chat}"]')
     await page.until_text("Good evening.", "[role=log]")
-    assert ["main.stage"] == await page.js(seen)
+    await page.until(f"{seen}.join() === 'main.stage'")
     assert [] == await page.faults_of_access()
-    await (await page.css("main .top button[aria-label*='anel']")).tap()
+    await page.tap("main .top button[aria-label*='anel']")
     await page.until(f"{seen}.join() === 'aside.panel'")
     assert await page.js("document.documentElement.scrollWidth <= innerWidth")
     await page.js("history.back()")
@@ -205,9 +221,7 @@ async def test_several_chats_stand_beside_each_other_and_keys_are_about_one(page
     one, two = await api.chat("[[text: First.]] one"), await api.chat("[[text: Second.]] two")
     await page.goto(f"/c/{one}")
     await page.until_text("First.", "[role=log]")
-    item = await page.css(f'nav a[href="/c/{two}"]')
-    box = await item.box()
-    await page.mouse(box["x"], box["y"], button="right")
+    await (await page.css(f'nav a[href="/c/{two}"]')).click(button="right")
     await page.click("menuitem", "Open to the side")
     await page.until(f"location.pathname === '/c/{one}+{two}'")
     await page.until_text("Second.", f'.column[data-chat="{two}"]')
@@ -230,6 +244,7 @@ async def test_several_chats_stand_beside_each_other_and_keys_are_about_one(page
 async def test_an_address_that_leads_nowhere_says_so(page):
     page.allow("404")
     await page.goto("/settings")
+    await page.until("!!document.querySelector('h1')")
     await page.js(
         "history.pushState(null, '', '/nonsense'); dispatchEvent(new PopStateEvent('popstate'))"
     )
@@ -254,14 +269,13 @@ async def test_without_a_script_a_chat_is_read_and_written(page, api):
     await page.do("Emulation.setScriptExecutionDisabled", value=True)
     await page.goto(f"/c/{chat}")  # leads to the page without a script
     await page.find("button", "Send")
-    await (await page.find("textbox", "Message")).type("And good night.")
+    await page.write(FIELD, "And good night.")
     await page.click("button", "Send")
 
-    with trio.fail_after(30):
-        while not any("And good night." in text for _, text in await api.texts(chat)):
-            await trio.sleep(0.05)
-    found = [text for _, text in await api.texts(chat)]
-    assert "And good night." in found[2]
+    async def is_said():
+        return "And good night." in [text for _, text in await api.texts(chat)][2:3]
+
+    await page.until_true(is_said, "the message is stored")
 
 
 async def test_a_chat_is_printed_dark_on_light_without_the_frame(page, api):

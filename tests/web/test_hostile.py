@@ -6,7 +6,7 @@ import pytest
 
 from tests.web.hostile import FOREIGN, HARM, LINKS, SCRIPTS, SHORT, STRANGE, TEXTS
 from tests.web.house import CHATS
-from tests.web.stories import FIELD
+from tests.web.stories import say
 
 ALL = "\n\n".join(TEXTS)
 
@@ -25,8 +25,7 @@ async def test_in_messages_and_answers(page, api, house):
         await page.until_text("window.harmed", "article[data-role=assistant]")
         await is_harmless(page)
         assert SCRIPTS[0] in await page.text("article[data-role=assistant]")
-        await (await page.find("textbox", FIELD)).type("again")
-        await page.press("Enter")
+        await say(page, "again")
         await page.until("document.querySelectorAll('article[data-role=assistant]').length > 1")
         await api.until(chat, "waiting")
         await is_harmless(page)
@@ -63,10 +62,11 @@ async def test_in_titles_labels_and_the_search(page, api):
     await page.goto(f"/c/{chats[0]}")
     await page.until_text(SHORT[0], "nav")
     await is_harmless(page)
-    assert SHORT[0] in await page.text("header h1")
-    assert SHORT[0] in await page.js("document.title")
+    await page.until_text(SHORT[0], "header h1")
+    await page.until(f"document.title.includes({json.dumps(SHORT[0])})")
 
     await page.press("k", "Control")
+    await page.until_focused("combobox", "Search or do")
     await page.type("<script>")
     await page.until("document.querySelector('[role=listbox]')?.children.length > 0")
     await is_harmless(page)

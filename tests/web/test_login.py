@@ -11,10 +11,11 @@ ENDED = "Your session has ended"
 
 
 async def log_in(page, name, password=PASSWORD):
-    name_field = await page.find("textbox", "Name or email")
-    await name_field.js("function () { this.value = '' }")
-    await name_field.type(name)
-    await (await page.find("textbox", "Password")).type(password)
+    await page.click("textbox", "Name or email")
+    await page.until_focused("textbox", "Name or email")
+    await page.press("a", "Control")
+    await page.type(name)
+    await page.write("Password", password)
     await page.press("Enter")
 
 
@@ -48,7 +49,7 @@ async def test_the_login_leads_to_no_other_place(stranger, house, wanted):
 async def test_a_session_that_ends_in_the_middle_costs_nothing(stranger, house):
     stranger.allow("401", "WebSocket")
     async with a_chat_of(stranger, house, "ines") as (api, _):
-        await (await stranger.find("textbox", FIELD)).type("Are you still there?")
+        await stranger.write(FIELD, "Are you still there?")
         await api.good("POST", "/api/v2/users/logout")
         await stranger.until_text(ENDED)
         await stranger.until_focused("textbox", "Password")
@@ -58,13 +59,13 @@ async def test_a_session_that_ends_in_the_middle_costs_nothing(stranger, house):
 
     await stranger.until_no_text(ENDED)
     await stranger.until_focused("textbox", FIELD)
-    assert "Are you still there?" == await (await stranger.find("textbox", FIELD)).value()
+    assert "Are you still there?" == await stranger.value(FIELD)
 
 
 async def test_what_was_being_done_goes_on_after_the_login(stranger, house):
     stranger.allow("401")
     async with a_chat_of(stranger, house, "nora") as (api, chat):
-        await (await stranger.find("textbox", FIELD)).type("Are you still there?")
+        await stranger.write(FIELD, "Are you still there?")
         for name, _ in (await house.person("nora"))[1]:
             await stranger.do("Network.deleteCookies", name=name, url=house.url)
         await stranger.press("Enter")
@@ -81,7 +82,7 @@ async def test_another_user_who_logs_in_there_sees_nothing_of_the_first(stranger
     await house.person("paul")
     stranger.allow("401", "404", "WebSocket")
     async with a_chat_of(stranger, house, "otto", "The secret of Otto") as (api, _):
-        await (await stranger.find("textbox", FIELD)).type("Are you still there?")
+        await stranger.write(FIELD, "Are you still there?")
         await api.good("POST", "/api/v2/users/logout")
 
     await stranger.until_text(ENDED)

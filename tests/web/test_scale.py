@@ -40,6 +40,8 @@ async def test_ten_thousand_messages_cost_what_ten_cost(page, chats):
         requests = len(page.requests)
         await page.goto(f"/c/{chat}")
         await page.until_text(f"The answer number {last}", "[role=log]")
+        await page.until("!!document.querySelector('aside.panel [role=tab]')")
+        await page.until(f"!!document.querySelector('nav a[href=\"/c/{chat}\"]')")
         asked = [url for _, url in page.requests[requests:] if "/messages" in url]
         costs.append((len(asked), await elements(page)))
     [ten, all_of_them] = costs
@@ -75,8 +77,7 @@ async def test_a_link_opens_a_message_in_the_middle(page, chats, api):
 
     at = f"document.querySelector('[data-message=\"{wanted['id']}\"]')"
     await page.until(f"{at}?.innerText.includes('number')")
-    box = await page.js(f"{at}.getBoundingClientRect().top")
-    assert 0 < box < 900
+    await page.until(f"(top => 0 < top && top < 900)({at}.getBoundingClientRect().top)")
     assert "number" in part
     assert await elements(page) <= ELEMENTS_MAX
 

@@ -5,8 +5,9 @@ import re
 import httpx2
 import pytest
 
-from tests.web.house import HEADER
+from tests.web.house import CHATS, HEADER
 from tests.web.page import PHONE, a_page
+from tests.web.stories import SLOWLY
 
 SKILL = "---\nname: release-notes\ndescription: How we write them\n---\n\nBegin with users.\n"
 # One page of each kind, so that it does not take long; every page is made of the same parts.
@@ -31,7 +32,8 @@ async def admin(browser, house):
 
 async def fill(page, name, text, role="textbox"):
     """Put a text in the place of what stands in a field."""
-    await (await page.find(role, name)).click()
+    await page.click(role, name)
+    await page.until_focused(role, name)
     await page.press("a", "Control")
     await page.type(text)
 
@@ -63,10 +65,12 @@ async def save_of(page, title):
 
 async def choose_text(page, name, text):
     field = await page.find("combobox", name)
-    value = await field.js(
-        "function (text) { return [...this.options].find(o => o.text.includes(text))?.value }", text
-    )
-    await choose(page, name, value)
+    value = "function (text) { return [...this.options].find(o => o.text.includes(text))?.value }"
+
+    async def offered():
+        return await field.js(value, text)
+
+    await choose(page, name, await page.until_true(offered, f"{name} offers {text}"))
 
 
 async def test_a_user_changes_their_name_and_is_asked_before_it_is_lost(page, api):
@@ -92,8 +96,7 @@ async def test_the_server_says_at_the_field_what_is_wrong(page):
     await page.click("button", "Change the password")
 
     await page.until_text("is not the password")
-    focused = await page.js("document.activeElement.name")
-    assert "old_password" == focused
+    await page.until("document.activeElement.name === 'old_password'")
 
 
 async def test_a_token_is_shown_once_and_can_be_revoked(page, house):
@@ -154,12 +157,16 @@ document.dispatchEvent(new Event("visibilitychange"));
 
 
 async def test_who_looks_elsewhere_is_told_of_a_turn_that_has_ended(page, api):
+    chat = await api.chat(f"{SLOWLY} Talk.", "running")
     await page.goto("/settings/notifications")
+    await page.until(f"!!document.querySelector('.row:has(.cue.go) [href=\"/c/{chat}\"]')")
+    await api.good("PATCH", f"{CHATS}/{chat}", {"title": "It is heard of"})
+    await page.until_text("It is heard of", "nav")
     await page.js(LOOK_AWAY)
     await page.find("group", "Notifications")
     await (await page.css("[name=kept-notify]")).js("function () { this.click() }")
 
-    await api.chat("hello")
+    await api.good("POST", f"{CHATS}/{chat}/interrupt")
 
     await page.until("window.told.length == 1")
     assert "is done" == (await page.js("window.told[0][1]"))
@@ -199,7 +206,7 @@ async def test_an_administrator_sets_up_a_provider_and_a_model(admin, house):
     await fill(admin, "Reads at most", "131072", role="spinbutton")
     await admin.click("button", "Show as JSON")
     await fill(admin, "JSON", '{"temperature": 0.5}')
-    assert "0.5" == await (await admin.find("spinbutton", "Temperature")).value()
+    await admin.until_is("0.5", admin.value, "Temperature", "spinbutton")
     await admin.click("button", "Add the model")
     await admin.until_text("Copy…")
 
@@ -321,5 +328,5 @@ async def test_a_known_model_brings_its_name_and_limit(admin, house):
     field = await admin.css("[name=model]")
     await field.type("claude-haiku-4-5")
 
-    assert "200000" == await (await admin.find("spinbutton", "Reads at most")).value()
-    assert "Claude Haiku 4.5" == await (await admin.find("textbox", "Shown as")).value()
+    await admin.until_is("200000", admin.value, "Reads at most", "spinbutton")
+    await admin.until_is("Claude Haiku 4.5", admin.value, "Shown as")

@@ -3,7 +3,7 @@
 import re
 
 from tests.web.house import CHATS, WORKSPACE
-from tests.web.stories import calls
+from tests.web.stories import WRITTEN, calls
 
 BEFORE = "def promote(queue):\n    return queue.pop()\n"
 
@@ -32,13 +32,14 @@ async def test_remarks_on_what_was_changed_become_one_message(page, api):
     await page.until_text("first()", "aside.panel")
     assert [] == await page.faults_of_access()
 
-    await page.js("document.querySelector('aside.panel .diff').focus()")
+    await (await page.css("aside.panel .diff")).focus()
     for key in ("ArrowDown", "ArrowDown", "ArrowDown", "Enter"):
         await page.press(key)
     await page.until("document.activeElement.ariaLabel === 'Remark'")
     await page.type("Who takes it out, then?")
     await page.click("button", "Add to message")
     await page.until_text("1 remark not sent")
+    await page.until(f"{WRITTEN}.then(drafts => drafts.includes('Who takes it out'))")
     await page.goto(f"/c/{chat}")
     await page.click("button", "Send remarks")
     await page.until_no_text("1 remark not sent")

@@ -75,6 +75,7 @@ async def test_what_a_screen_reader_has_of_a_chat(page, api):
 async def test_an_answer_is_told_in_sentences_and_not_word_by_word(page, api):
     chat = await api.chat()
     await page.goto(f"/c/{chat}")
+    await page.until("!!document.querySelector('.sr[aria-live=polite]')")
     await page.js(
         """
         window.told = [];
@@ -84,7 +85,7 @@ async def test_an_answer_is_told_in_sentences_and_not_word_by_word(page, api):
             .observe(region, { childList: true, subtree: true, characterData: true }); 0
         """
     )
-    await say(page, "[[deltas: 100]] [[delta-ms: 10]] Say much.")
+    await say(page, "[[deltas: 100]] [[delta-ms: 20]] Say much.")
     await comes_to_rest(page, api, chat)
     await agrees(page, api, chat)
 

@@ -60,14 +60,17 @@ function startPress(down) {
   );
 }
 
-/** The click that ends a long press or a drag opens nothing. */
+/** The click that ends a long press or a drag opens nothing, however late it comes; the next one does. */
 function swallowClick() {
+  const stop = new AbortController();
   const swallow = (/** @type {Event} */ event) => {
     event.preventDefault();
     event.stopPropagation();
+    stop.abort();
   };
-  document.addEventListener("click", swallow, { capture: true, once: true });
-  setTimeout(() => document.removeEventListener("click", swallow, { capture: true }), 700);
+  document.addEventListener("click", swallow, { capture: true, signal: stop.signal });
+  for (const name of ["pointerdown", "keydown"])
+    document.addEventListener(name, () => stop.abort(), { capture: true, signal: stop.signal });
 }
 
 /** Drag a pinned row among the pinned ones. @param {PointerEvent} down */
