@@ -42,7 +42,7 @@ class AssistantOutput:
 
 @dataclass(frozen=True, slots=True)
 class ToolAnswer:
-    """The result of a local tool. An adapter that cannot send `media` sends the text alone."""
+    """The result of a local tool. An adapter that cannot send `media` says so in the text."""
 
     id: str
     name: str

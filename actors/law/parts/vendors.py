@@ -62,6 +62,7 @@ class Dialect:
     # `response_format`, but every one that has tools can be made to call one.
     answers_by_tool: bool = False
     takes_top_k: bool = True  # OpenAI's own does not
+    takes_files: bool = True  # images and papers; text is always taken
     counts_cost: bool = False  # wants `usage.include` to count all of its tokens
     marks_cache: bool = False  # passes cache marks on to Anthropic's models
     gemini: bool = False  # Gemini behind Google's own imitation of this interface
@@ -256,7 +257,8 @@ OPENAI_COMPAT = Vendor(
         ("api.groq.com", replace(_COMPATIBLE, thoughts=None)),
         ("api.mistral.ai", replace(_COMPATIBLE, thoughts=None, mistral=True)),
         ("codestral.mistral.ai", replace(_COMPATIBLE, thoughts=None, mistral=True)),
-        ("api.cerebras.ai", replace(_COMPATIBLE, thoughts=None)),
+        ("api.cerebras.ai", replace(_COMPATIBLE, thoughts=None, takes_files=False)),
+        ("api.deepseek.com", replace(_COMPATIBLE, takes_files=False)),
     ),
     options="openaicompat",
     resells=True,

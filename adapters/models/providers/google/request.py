@@ -39,6 +39,9 @@ _CATEGORIES = (
     "HARM_CATEGORY_SEXUALLY_EXPLICIT",
     "HARM_CATEGORY_DANGEROUS_CONTENT",
 )
+_IN_RESPONSES = frozenset(
+    {"image/png", "image/jpeg", "image/webp", "application/pdf", "text/plain"}
+)
 _SKIP_SIGNATURE = "skip_thought_signature_validator"
 
 _T = TypeVar("_T")
@@ -193,6 +196,9 @@ def _parts(said: PromptMessage, prompt: Prompt, *, searches: bool) -> Iterator[w
         case ToolResults(answers):
             for answer in answers:
                 yield wire.Part(function_response=_answer(answer, prompt))
+            for answer in answers:
+                if answer.media is not None and not _is_in_response(answer.media, prompt):
+                    yield wire.Part(inline_data=_blob(answer.media))
         case _:
             assert_never(said)
 
@@ -220,12 +226,24 @@ def _assistant(
 
 
 def _answer(answer: ToolAnswer, prompt: Prompt) -> wire.FunctionResponse:
-    """Return the answer to a call. Only Gemini 3 looks at files in a function's response."""
-    said = {"error" if answer.is_error else "result": answer.text}
+    """Return the answer to a call. Its file is in it, or behind all answers."""
+    media, text = answer.media, answer.text
+    is_inside = media is not None and _is_in_response(media, prompt)
+    if media is not None and not text:
+        text = f"[{media.media_type}, {'in this result' if is_inside else 'behind the results'}]"
+    said = {"error" if answer.is_error else "result": text}
     response = wire.FunctionResponse(answer.name, said, answer.id)
-    if answer.media is not None and thinks_in_levels(prompt.model):
-        response.parts = [wire.ResponsePart(_blob(answer.media))]
+    if media is not None and is_inside:
+        response.parts = [wire.ResponsePart(_blob(media))]
     return response
+
+
+def _is_in_response(media: FilePart, prompt: Prompt) -> bool:
+    """Return whether a file goes into the response of its function.
+
+    Only Gemini 3 looks for files there, and takes no others than these.
+    """
+    return thinks_in_levels(prompt.model) and media.media_type in _IN_RESPONSES
 
 
 def _blob(file: FilePart) -> wire.Blob:

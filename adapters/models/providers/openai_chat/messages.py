@@ -5,7 +5,7 @@ assistant said.
 """
 
 import base64
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Any, assert_never
 
 import msgspec
@@ -36,20 +36,21 @@ _BETWEEN_RESULT_AND_USER = "I have read the results."
 
 def messages(prompt: Prompt, dialect: Dialect) -> list[wire.Message]:
     said = [wire.Message("system", text) for text in prompt.system]
-    systems = len(said)
+    systems, turn_begins = len(said), 0
     for message in prompt.messages:
         match message:
             case UserInput():
-                said.append(wire.Message("user", _content(message)))
+                said.append(wire.Message("user", _content(message, dialect)))
+                turn_begins = len(said)
             case AssistantOutput():
                 if (spoken := _assistant(message, dialect)) is not None:
                     said.append(spoken)
             case ToolResults(answers):
-                said.extend(map(_answer, answers))
+                said.extend(_answers(answers, dialect))
             case _:
                 assert_never(message)
     if dialect.gemini:
-        _sign_latest_turn(said)
+        _sign(said[turn_begins:])
     if dialect.mistral or is_mistral(prompt.model):
         said = list(_as_mistral_wants(said))
     if prompt.cached and dialect.marks_cache and prompt.model.startswith("anthropic/"):
@@ -59,7 +60,7 @@ def messages(prompt: Prompt, dialect: Dialect) -> list[wire.Message]:
     return said
 
 
-def _content(message: UserInput) -> str | list[wire.ContentPart]:
+def _content(message: UserInput, dialect: Dialect) -> str | list[wire.ContentPart]:
     match message.parts:
         case (TextPart(text),):
             return text
@@ -67,14 +68,19 @@ def _content(message: UserInput) -> str | list[wire.ContentPart]:
             return [
                 wire.ContentPart("text", text=part.text)
                 if isinstance(part, TextPart)
-                else _file(part)
+                else _file(part, dialect)
                 for part in parts
             ]
 
 
-def _file(file: FilePart) -> wire.ContentPart:
+def _file(file: FilePart, dialect: Dialect) -> wire.ContentPart:
     assert file.data is not None, "files of a prompt are there"
     kind = file.media_type
+    if kind.startswith("text/"):
+        text = base64.b64decode(file.data).decode("utf-8", "replace")
+        return wire.ContentPart("text", text=text)
+    if not dialect.takes_files:
+        return _not_shown(file)
     if kind.startswith("image/"):
         return wire.ContentPart("image_url", image_url=wire.ImageUrl(_data_url(file)))
     if kind == "application/pdf":
@@ -83,10 +89,12 @@ def _file(file: FilePart) -> wire.ContentPart:
     if kind in _AUDIO_FORMATS:
         audio = wire.Audio(file.data, _AUDIO_FORMATS[kind])
         return wire.ContentPart("input_audio", input_audio=audio)
-    if kind.startswith("text/"):
-        text = base64.b64decode(file.data).decode("utf-8", "replace")
-        return wire.ContentPart("text", text=text)
-    return wire.ContentPart("text", text=f"[file {file.name or kind}, not shown]")
+    return _not_shown(file)
+
+
+def _not_shown(file: FilePart) -> wire.ContentPart:
+    subject = f"file {file.name}" if file.name else file.media_type
+    return wire.ContentPart("text", text=f"[{subject}, not shown]")
 
 
 def _data_url(file: FilePart) -> str:
@@ -129,18 +137,35 @@ def _details(part: ReasoningPart) -> list[dict[str, Any]]:
     return msgspec.convert(noted.get("reasoning_details", []), list[dict[str, Any]])
 
 
-def _answer(answer: ToolAnswer) -> wire.Message:
-    return wire.Message("tool", answer.text, tool_call_id=answer.id)
+def _answers(answers: Iterable[ToolAnswer], dialect: Dialect) -> Iterator[wire.Message]:
+    """Yield the results of tools.
+
+    Only text can be a result here, so files follow all results in a message of the user's, each
+    behind the name of its tool.
+    """
+    files: list[wire.ContentPart] = []
+    for answer in answers:
+        text = answer.text
+        if answer.media is not None:
+            file = _file(answer.media, dialect)
+            if file.text is not UNSET:
+                text = f"{text}\n{file.text}" if text else file.text
+            else:
+                kind = answer.media.media_type
+                text = text or f"[{kind}, in the next message]"
+                label = wire.ContentPart("text", text=f"[{kind}, the result of {answer.name}]")
+                files += (label, file)
+        yield wire.Message("tool", text, tool_call_id=answer.id)
+    if files:
+        yield wire.Message("user", files)
 
 
-def _sign_latest_turn(said: list[wire.Message]) -> None:
+def _sign(turn: list[wire.Message]) -> None:
     """Sign the calls of the turn under way.
 
     Gemini checks these calls, and wants the first of each message signed.
     """
-    for message in reversed(said):
-        if message.role == "user":
-            return
+    for message in turn:
         if message.tool_calls and message.tool_calls[0].extra_content is UNSET:
             signed = wire.Extra(wire.ExtraGoogle(thought_signature=_SKIP_SIGNATURE))
             message.tool_calls[0].extra_content = signed
