@@ -31,6 +31,7 @@ from adapters.chats.routes.chats import ChatRoutes as ChatRoutes
 from adapters.chats.routes.messages import MessageRoutes
 from adapters.chats.routes.not_implemented import NotImplementedRoutes
 from adapters.chats.routes.queue import QueueRoutes
+from adapters.chats.routes.repositories import RepositoryRoutes
 from adapters.chats.routes.sharing import SharingRoutes
 from adapters.chats.routes.titles import TitleRoutes
 from adapters.chats.routes.turns import TurnRoutes
@@ -186,13 +187,18 @@ async def open_routes(
         deps = RouteDeps(config, chats, auth, admission, overviews, streaming)
         deployment = str(auth.deployment.id)
         health = DeploymentStatus(
-            access_url=access_url, deployment_id=deployment, metrics=metrics, report=report
+            access_url=access_url,
+            deployment_id=deployment,
+            experiments=config.experiments,
+            metrics=metrics,
+            report=report,
         )
         routes: Sequence[Routes] = (
             entry.probes,
             health,
             *api_routes(deps),
             *streaming.routes,
+            RepositoryRoutes(admission, overviews),
             NotImplementedRoutes(),
         )
         door = door_of(deps, routes, access_url=access_url)

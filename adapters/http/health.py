@@ -5,7 +5,7 @@ what is missing. Both answer also while the daemon starts and stops.
 """
 
 import importlib.metadata
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
 from typing import Any
 
 import msgspec
@@ -119,6 +119,7 @@ class BuildInfo(msgspec.Struct, frozen=True):
     provisioner_api_version: str
     upgrade_message: str
     deployment_id: str
+    webpush_public_key: str  # empty: nothing is pushed to browsers
 
 
 class DeploymentConfig(msgspec.Struct, frozen=True):
@@ -135,6 +136,7 @@ class DeploymentStatus:
         *,
         access_url: str,
         deployment_id: str,
+        experiments: Collection[str],
         metrics: Callable[[], Awaitable[bytes]],
         report: Report,
     ) -> None:
@@ -148,7 +150,9 @@ class DeploymentStatus:
             provisioner_api_version="",
             upgrade_message="",
             deployment_id=deployment_id,
+            webpush_public_key="",
         )
+        self._experiments = sorted(experiments)
         self._metrics = metrics
         self._report = report
 
@@ -199,6 +203,15 @@ class DeploymentStatus:
                 scope="settings",
                 answers={200: DeploymentConfig},
             ),
+            Endpoint(
+                method="GET",
+                path="/api/v2/experiments",
+                handle=self.experiments,
+                summary="The experiments that are switched on",
+                tag="health",
+                scope="",
+                answers={200: Sequence[str]},
+            ),
         )
 
     async def metrics(self, call: Call) -> HttpResponse:
@@ -212,3 +225,6 @@ class DeploymentStatus:
 
     async def config(self, call: Call) -> HttpResponse:
         return json_response(200, DeploymentConfig())
+
+    async def experiments(self, call: Call) -> HttpResponse:
+        return json_response(200, self._experiments)

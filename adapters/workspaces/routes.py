@@ -5,7 +5,7 @@ Users have their own; administrators see and keep everybody's. Chats make them, 
 
 import re
 from collections.abc import Mapping, Sequence
-from uuid import UUID
+from uuid import UUID, uuid5
 
 from msgspec import UNSET
 
@@ -19,6 +19,7 @@ from adapters.http.endpoints import (
     number,
 )
 from adapters.http.refusals import HttpError, not_found, query_refused
+from adapters.people.routes.schemas import is_organization
 from adapters.workspaces.commands.sandbox import CommandLimits
 from adapters.workspaces.disk import DiskSilent
 from adapters.workspaces.lifecycle import WorkspaceLifecycle
@@ -29,6 +30,8 @@ from adapters.workspaces.templates import FaultyTemplate, Template
 WORKSPACES = "/api/v2/workspaces"
 WORKSPACE = f"{WORKSPACES}/{{workspace}}"
 TEMPLATES = "/api/v2/templates"
+ORGANIZATION_TEMPLATES = "/api/v2/organizations/{organization}/templates"
+TEMPLATE_NAMES = UUID("0d8a3a4e-63a5-4f0b-9d0a-5a1f4f0c7b61")  # of which ids of templates are made
 
 PAGE, PAGE_MAX = 100, 1_000  # of a list; more are refused
 OFFSET_MAX = 2**31 - 1
@@ -87,9 +90,17 @@ class WorkspaceRoutes:
                 method="GET",
                 path=f"{TEMPLATES}/{{template}}",
                 handle=self.template,
-                summary="All there is to know of a template, which is called by its name.",
+                summary="All there is to know of a template, by its id or its name.",
                 tag="workspaces",
                 answers={200: WorkspaceTemplate},
+            ),
+            Endpoint(
+                method="GET",
+                path=ORGANIZATION_TEMPLATES,
+                handle=self.organization_templates,
+                summary="What workspaces of an organization can be made of.",
+                tag="workspaces",
+                answers={200: list[WorkspaceTemplate]},
             ),
         )
 
@@ -153,14 +164,23 @@ class WorkspaceRoutes:
         return no_content()
 
     async def templates(self, call: Call) -> HttpResponse:
-        return json_response(200, [template_of(each) for each in await self._templates()])
+        found = await self._templates()
+        return json_response(
+            200, [template_of(each, organization=self._organization) for each in found]
+        )
+
+    async def organization_templates(self, call: Call) -> HttpResponse:
+        if not is_organization(call.path["organization"], self._organization):
+            raise not_found()
+        return await self.templates(call)
 
     async def template(self, call: Call) -> HttpResponse:
-        name = call.path["template"]
-        found = next((each for each in await self._templates() if each.name == name), None)
-        if found is None:
-            raise not_found()
-        return json_response(200, template_of(found, whole=True))
+        said = call.path["template"]
+        for each in await self._templates():
+            if said in (each.name, str(template_id(each.name))):
+                found = template_of(each, organization=self._organization, whole=True)
+                return json_response(200, found)
+        raise not_found()
 
     async def _templates(self) -> Sequence[Template | FaultyTemplate]:
         try:
@@ -187,7 +207,7 @@ def filter_of(query: str, *, caller: str, limit: int, offset: int) -> WorkspaceF
     terms = _terms(query)
     status = terms.get("status")
     if status is not None and status not in STATUSES:
-        raise query_refused("q", f"status is {' or '.join(STATUSES)}, not {status[:80]!r}")
+        raise query_refused("status", f"is {' or '.join(STATUSES)}, not {status[:80]!r}")
     owner = terms.get("owner")
     return WorkspaceFilter(
         username=caller if owner == "me" else owner,
@@ -205,9 +225,9 @@ def _terms(query: str) -> Mapping[str, str]:
     for match in _TERM.finditer(query.replace("\0", "")):
         key = (match[1] or "name").lower()
         if key not in KEYS:
-            raise query_refused("q", f"{key[:80]!r} is none of {', '.join(KEYS)}")
+            raise query_refused(key[:80], f"is none of {', '.join(KEYS)}")
         if key in terms:
-            raise query_refused("q", f"{key} is given twice, give it once")
+            raise query_refused(key, "is given twice, give it once")
         terms[key] = match[2] if match[2] is not None else match[3]
     return terms
 
@@ -234,12 +254,23 @@ def workspace_of(row: OwnedWorkspace, *, organization: UUID, path: str) -> Works
     )
 
 
-def template_of(found: Template | FaultyTemplate, *, whole: bool = False) -> WorkspaceTemplate:
+def template_id(name: str) -> UUID:
+    """Return the id of a template, which is always the same for a name: files have no ids."""
+    return uuid5(TEMPLATE_NAMES, name)
+
+
+def template_of(
+    found: Template | FaultyTemplate, *, organization: UUID, whole: bool = False
+) -> WorkspaceTemplate:
     """Return a template as clients get it. With `whole`, its readme comes along."""
+    id = template_id(found.name)
     if isinstance(found, FaultyTemplate):
-        return WorkspaceTemplate(id=found.name, name=found.name, error=found.why)
+        return WorkspaceTemplate(
+            id=id, organization_id=organization, name=found.name, error=found.why
+        )
     return WorkspaceTemplate(
-        id=found.name,
+        id=id,
+        organization_id=organization,
         name=found.name,
         display_name=found.display_name,
         description=found.description,

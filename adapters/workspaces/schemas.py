@@ -41,7 +41,8 @@ class Workspaces(Struct, frozen=True):
 class WorkspaceTemplate(Struct, frozen=True, kw_only=True):
     """A template. `error` says why its file cannot be read; then no workspace is made of it."""
 
-    id: str
+    id: UUID
+    organization_id: UUID
     name: str
     display_name: str = ""
     description: str = ""

@@ -229,6 +229,9 @@ DOCUMENTS = {
     f"PATCH {P}/{{provider}}": {"display_name": "called otherwise"},
     f"PUT {USERS}/{{user}}/ai-provider-keys/{{provider}}": {"api_key": "his own"},
     f"PUT {USERS}/{{user}}/profile": {"name": "called otherwise"},
+    "POST /api/v2/authcheck": {
+        "checks": {"a": {"object": {"resource_type": "chat"}, "action": "create"}}
+    },
     f"POST {USERS}/me/stream-ticket": {"path": f"{C}/watch"},
 }
 
@@ -464,6 +467,7 @@ SPECIAL = {
     f"GET {USERS}/{{user}}/keys/tokens/{{key}}": about_key,
     f"GET {USERS}/{{user}}/keys/{{key}}": about_key,
     f"DELETE {USERS}/{{user}}/keys/{{key}}": about_key,
+    f"PUT {USERS}/{{user}}/keys/{{key}}/expire": about_key,
     f"POST {P}": add_provider,
     f"DELETE {P}/{{provider}}": delete_provider,
     f"POST {M}": add_config,

@@ -11,7 +11,6 @@ words of `search` have a phrase among them, as in search:"\\"red wine\\" -white"
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from typing import NoReturn
 from uuid import UUID
 
@@ -98,7 +97,7 @@ class ChatListRoutes:
         )
 
     async def list(self, call: Call) -> HttpResponse:
-        search = search_of(
+        wanted = search_of(
             call.one("q") or "",
             labels=_labels(call),
             limit=number(call, "limit", maximum=NUMBER_MAX) or PAGE_DEFAULT,
@@ -107,9 +106,9 @@ class ChatListRoutes:
             sharing=self._sharing,
         )
         wants_excerpts = flag(call, "excerpts")
-        found = [] if search.is_vain else await self._overviews.page(call.user.id, search.wanted)
+        found = await self._overviews.page(call.user.id, wanted)
         chats = [listed_chat(chat, organization=self._organization) for chat in found]
-        words = search.wanted.search
+        words = wanted.search
         if wants_excerpts and words is not None and found:
             ids = [chat.row.id for chat in found]
             excerpts = await self._overviews.excerpts(ids, words)
@@ -117,13 +116,13 @@ class ChatListRoutes:
         return json_response(200, chats)
 
     async def count(self, call: Call) -> HttpResponse:
-        search = search_of(
+        wanted = search_of(
             call.one("q") or "",
             labels=_labels(call),
             limit=COUNT_MAX + 1,
             sharing=self._sharing,
         )
-        count = 0 if search.is_vain else await self._overviews.count(call.user.id, search.wanted)
+        count = await self._overviews.count(call.user.id, wanted)
         return json_response(200, ChatCount(min(count, COUNT_MAX), count > COUNT_MAX))
 
     async def by_workspace(self, call: Call) -> HttpResponse:
@@ -158,22 +157,12 @@ QUERY_CHARACTERS_MAX = 4_096  # of a search; a longer one is refused
 _TRUTH = {word: word in ("true", "t", "1") for word in ("true", "t", "1", "false", "f", "0")}
 _MINE, _THEIRS = "created_by_me", "shared_with_me"
 _STATUSES = {status.value: status for status in Status}
-_STATES = ("draft", "open", "merged", "closed")
-_REPOSITORY = ("pr_status", "pr", "pr_title", "repo", "diff_url")
-_TITLES = ("title", "pr_title", "pr")
-_REPEATABLE = ("source", "status", "pr_status")
-_KEYS = ("title", "archived", "has_unread", "needs_me", "search", "source", "status", *_REPOSITORY)
+_REPOSITORY = ("pr_status", "pr", "pr_title", "repo", "diff_url")  # refused: no chat has any
+_REPEATABLE = ("source", "status")
+_KEYS = ("title", "archived", "has_unread", "needs_me", "search", "source", "status")
 # Quoted, or not. A quote that nobody closes is closed by the end.
 _PIECE = re.compile(r'"((?:\\"|[^"])*)"?|((?:\\"|[^"])+)')
 _QUOTE = re.compile(r'(\\?)"')
-
-
-@dataclass(frozen=True, slots=True)
-class ListSearch:
-    """A search, read from a request."""
-
-    wanted: ListFilter
-    is_vain: bool = False  # it asks for what no chat here can have
 
 
 def search_of(
@@ -184,18 +173,17 @@ def search_of(
     limit: int,
     offset: int = 0,
     sharing: bool = True,
-) -> ListSearch:
+) -> ListFilter:
     """Read a search. Refused if it makes no sense. Without `sharing` no chat is shared."""
     terms = _terms(query)
     for key, values in terms.items():
         if len(values) > 1 and key not in _REPEATABLE:
-            _refuse(f"{key} is given {len(values)} times, give it once")
+            _refuse(f"is given {len(values)} times, give it once", key)
     one = {key: values[0] for key, values in terms.items()}
-    if "search" in terms and any(key in terms for key in _TITLES):
-        _refuse(f"search cannot be combined with {', '.join(_TITLES)}")
-    _check_repository(one, terms)
+    if "search" in terms and "title" in terms:
+        _refuse("cannot be combined with title", "search")
     sources = _listed(terms, "source", (_MINE, _THEIRS)) or (_MINE,)
-    wanted = ListFilter(
+    return ListFilter(
         mine=_MINE in sources,
         theirs=sharing and _THEIRS in sources,
         archived=_truth(one, "archived") or False,
@@ -209,7 +197,6 @@ def search_of(
         limit=limit,
         offset=offset,
     )
-    return ListSearch(wanted, is_vain=any(key in terms for key in _REPOSITORY))
 
 
 def _terms(query: str) -> Mapping[str, list[str]]:
@@ -226,10 +213,12 @@ def _terms(query: str) -> Mapping[str, list[str]]:
         if len(pieces) > 2:
             _refuse(f"{term[:80]!r} has more than one colon, put its value in double quotes")
         key, value = _unquoted(pieces[0]).lower(), pieces[1]
-        if not (pieces[0] and value):
+        if not (key and value):
             _refuse(f"{term[:80]!r} must not begin or end with a colon")
+        if key in _REPOSITORY:
+            _refuse("nothing is known here of pull requests and repositories of chats", key)
         if key not in _KEYS:
-            _refuse(f"{key[:80]!r} is none of {', '.join(_KEYS)}")
+            _refuse(f"is none of {', '.join(_KEYS)}", key[:80])
         terms.setdefault(key, []).append(_unquoted(value))
     return terms
 
@@ -259,13 +248,13 @@ def _truth(one: Mapping[str, str], key: str) -> bool | None:
     if key not in one:
         return None
     truth = _TRUTH.get(one[key].lower())
-    return _refuse(f"{key} is true or false, not {one[key][:80]!r}") if truth is None else truth
+    return _refuse(f"is true or false, not {one[key][:80]!r}", key) if truth is None else truth
 
 
 def _words(one: Mapping[str, str]) -> str | None:
     words = one.get("search")
     if words is not None and not words.strip():
-        _refuse("search is empty")
+        _refuse("is empty", "search")
     return words
 
 
@@ -273,18 +262,8 @@ def _listed(terms: Mapping[str, list[str]], key: str, known: Sequence[str]) -> t
     values = [value.lower() for text in terms.get(key, ()) for value in text.split(",")]
     for value in values:
         if value not in known:
-            _refuse(f"{key} is one of {', '.join(known)}, not {value[:80]!r}")
+            _refuse(f"is one of {', '.join(known)}, not {value[:80]!r}", key)
     return tuple(dict.fromkeys(values))
-
-
-def _check_repository(one: Mapping[str, str], terms: Mapping[str, list[str]]) -> None:
-    """Refuse terms about repositories that make no sense. No chat has one, so they find none."""
-    _listed(terms, "pr_status", _STATES)
-    number = one.get("pr", "1")
-    if not re.fullmatch(r"[0-9]{1,18}", number, re.ASCII) or int(number) == 0:
-        _refuse(f"pr is a number above 0, not {number[:80]!r}")
-    if not re.match(r"https?://[^/\s]", one.get("diff_url", "http://x"), re.IGNORECASE):
-        _refuse("diff_url begins with http:// or https://")
 
 
 def _label(text: str) -> tuple[str, str]:
@@ -294,8 +273,9 @@ def _label(text: str) -> tuple[str, str]:
     return key, value
 
 
-def _refuse(fact: str) -> NoReturn:
-    raise _refused("q", fact)
+def _refuse(fact: str, term: str = "q") -> NoReturn:
+    """Refuse a search. The fault is that of a term, or of the text as a whole."""
+    raise _refused(term, fact)
 
 
 def _refused(field: str, fact: str) -> HttpError:

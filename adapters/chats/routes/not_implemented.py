@@ -22,9 +22,6 @@ NOT_BUILT = (
     ("the inbox", "PUT", INBOX + "/mark-all-as-read"),
     ("the inbox", "PUT", INBOX + "/{notification}/read-status"),
     ("the inbox", "GET", INBOX + "/watch"),
-    ("desktops", "GET", CHATS + "/{chat}/stream/desktop"),
-    ("git", "GET", CHATS + "/{chat}/stream/git"),
-    ("git", "GET", CHATS + "/{chat}/diff"),
 )
 
 GONE = (

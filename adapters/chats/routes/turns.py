@@ -5,6 +5,7 @@ from uuid import UUID
 
 from msgspec import UNSET
 
+from actors.law.refusals import NotAllowed
 from actors.law.requests import (
     CompleteRequiresAction,
     DynamicResult,
@@ -14,6 +15,7 @@ from actors.law.requests import (
     RequestCompaction,
     RetryTurn,
 )
+from actors.law.states import State
 from actors.law.store.ports import Applied
 from adapters.access.admission import (
     Admission,
@@ -23,6 +25,7 @@ from adapters.access.admission import (
 )
 from adapters.access.changes import ChatSender, archived_refusal, refusal_response
 from adapters.chats.content import choice_or_refusal, model_id
+from adapters.chats.overview_rows import ChatOverview
 from adapters.chats.overviews import AdmittedOverview, OverviewStore
 from adapters.chats.wire.chats import Chat, single_chat
 from adapters.chats.wire.sending import RetryTurnRequest, SubmitToolResultsRequest, ToolResult
@@ -32,6 +35,7 @@ from adapters.models.catalogue import Catalogue
 
 CHAT = "/api/v2/chats/{chat}"
 
+BEING_INTERRUPTED = (State.I0, State.I1)
 RESULTS_BYTES_MAX = 256 * 1024  # of what a client's tools say in one request; then 413
 
 
@@ -108,9 +112,17 @@ class TurnRoutes:
         )
 
     async def interrupt(self, call: Call) -> HttpResponse:
+        """End the turn. Where that is under way already, the answer is that it is."""
         found = await self._overviews.admitted(call, self._admission)
         checked_to_update(call, found.chat)
-        return await self._apply_and_show(found, Interrupt())
+        applied = await self._sending.apply(
+            found.chat.id, [Interrupt()], is_root=found.chat.is_root
+        )
+        if isinstance(applied, Applied):
+            return self._shown(found.after(applied))
+        if isinstance(applied, NotAllowed) and applied.state in BEING_INTERRUPTED:
+            return self._shown((await self._overviews.admitted(call, self._admission)).overview)
+        raise refusal_response(applied)
 
     async def compact(self, call: Call) -> HttpResponse:
         found = await self._overviews.admitted(call, self._admission)
@@ -154,10 +166,10 @@ class TurnRoutes:
 
     async def _apply_and_show(self, found: AdmittedOverview, request: Request) -> HttpResponse:
         """Answer with the chat as it was right then: soon its worker has brought it further."""
-        applied = await self._applied(found.chat, request)
-        return json_response(
-            200, single_chat(found.after(applied), organization=self._organization)
-        )
+        return self._shown(found.after(await self._applied(found.chat, request)))
+
+    def _shown(self, chat: ChatOverview) -> HttpResponse:
+        return json_response(200, single_chat(chat, organization=self._organization))
 
     async def _applied(self, chat: VisibleChat, request: Request) -> Applied:
         answer = await self._sending.apply(chat.id, [request], is_root=chat.is_root)

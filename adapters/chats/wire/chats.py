@@ -44,6 +44,12 @@ class ChatDiffStatus(Struct, frozen=True, kw_only=True):
     changed_files: int = 0
 
 
+class ChatDiffContents(Struct, frozen=True):
+    """The changes in a chat's repository. Nothing is known of any, so that only its chat is."""
+
+    chat_id: UUID
+
+
 class ChatContextTool(Struct, frozen=True):
     name: str
     description: str | UnsetType = UNSET

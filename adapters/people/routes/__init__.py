@@ -6,6 +6,7 @@ checks         checks of these requests
 forms          forms of pages, and what shows that they are ours
 organizations  the one organization and its members
 passwords      passwords, and one-time links with their pages
+permissions    what the caller may do, and which roles there are
 schemas        people as JSON
 sessions       logging in and out, and tickets
 tokens         personal tokens

@@ -7,6 +7,7 @@ from adapters.people.auth.wiring import Auth
 from adapters.people.routes.accounts import Accounts, UserRights
 from adapters.people.routes.organizations import Organizations
 from adapters.people.routes.passwords import Credentials, InvitationPages
+from adapters.people.routes.permissions import Permissions
 from adapters.people.routes.sessions import SessionRoutes
 from adapters.people.routes.tokens import BrowserSessions, PersonalTokens
 
@@ -21,5 +22,6 @@ def people_routes(auth: Auth) -> Sequence[Routes]:
         BrowserSessions(auth),
         SessionRoutes(auth),
         Organizations(auth),
+        Permissions(),
         InvitationPages(auth),
     )

@@ -19,7 +19,7 @@ NAME_CHARACTERS_MAX = 128
 EMAIL_CHARACTERS_MAX = 254
 URL_CHARACTERS_MAX = 2_048
 # Words that stand in paths where the name of a user may stand as well.
-RESERVED = frozenset({"me", "first", "login", "logout", "authmethods", "count"})
+RESERVED = frozenset({"me", "first", "login", "logout", "authmethods", "count", "roles"})
 
 _USERNAME = re.compile(r"[A-Za-z0-9]+(?:-[A-Za-z0-9]+)*")
 _EMAIL = re.compile(r"[^@\s]+@[^@\s]+")
@@ -151,7 +151,7 @@ def user_filter(call: Call) -> UserFilter:
         elif colon and key == "role":
             role = _role(value)
         elif colon:
-            raise _refused("q", f"knows no {key}:, but status: and role:")
+            raise _refused(key[:80], "is none of status, role")
         else:
             words.append(term)
     if len(words) > WORDS_MAX:
@@ -163,12 +163,12 @@ def _status(value: str) -> UserStatus:
     try:
         return UserStatus(value)
     except ValueError:
-        raise _refused("q", f"status: must be {_either(list(UserStatus))}") from None
+        raise _refused("status", f"must be {_either(list(UserStatus))}") from None
 
 
 def _role(value: str) -> str:
     if value not in ROLES:
-        raise _refused("q", f"role: must be {_either(list(ROLES))}")
+        raise _refused("role", f"must be {_either(list(ROLES))}")
     return value
 
 

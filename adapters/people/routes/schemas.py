@@ -164,6 +164,7 @@ class Organization(Struct, frozen=True):
     created_at: datetime
     updated_at: datetime
     is_default: bool
+    default_org_member_roles: Sequence[str] = ()  # none beside what every member may do
 
 
 class Member(Struct, frozen=True):

@@ -43,6 +43,9 @@ class PersonalTokens:
         self._auth = auth
 
     def endpoints(self) -> Sequence[Endpoint]:
+        return (*self._reads(), *self._changes())
+
+    def _changes(self) -> Sequence[Endpoint]:
         return (
             Endpoint(
                 method="POST",
@@ -56,6 +59,30 @@ class PersonalTokens:
                 answers={201: NewKey},
                 refusals=(409,),
             ),
+            Endpoint(
+                method="DELETE",
+                path=f"{KEYS}/{{key}}",
+                handle=self.revoke,
+                summary="Revoke a token or end a session: it is refused from now on",
+                tag="tokens",
+                scope="users",
+                answers={204: None},
+                refusals=(409,),
+            ),
+            Endpoint(
+                method="PUT",
+                path=f"{KEYS}/{{key}}/expire",
+                handle=self.expire,
+                summary="Let a token or a session end now; it is still listed, as one that ended",
+                tag="tokens",
+                scope="users",
+                answers={204: None},
+                refusals=(409,),
+            ),
+        )
+
+    def _reads(self) -> Sequence[Endpoint]:
+        return (
             Endpoint(
                 method="GET",
                 path=TOKENS,
@@ -96,16 +123,6 @@ class PersonalTokens:
                 scope="users",
                 answers={200: ShownToken},
             ),
-            Endpoint(
-                method="DELETE",
-                path=f"{KEYS}/{{key}}",
-                handle=self.revoke,
-                summary="Revoke a token or end a session: it is refused from now on",
-                tag="tokens",
-                scope="users",
-                answers={204: None},
-                refusals=(409,),
-            ),
         )
 
     async def create(self, call: Call) -> HttpResponse:
@@ -136,7 +153,14 @@ class PersonalTokens:
 
     async def revoke(self, call: Call) -> HttpResponse:
         token = await self._token(call)
-        if not await self._auth.tokens.revoke(token.user_id, token.id):
+        return self._ended(token, await self._auth.tokens.revoke(token.user_id, token.id))
+
+    async def expire(self, call: Call) -> HttpResponse:
+        token = await self._token(call)
+        return self._ended(token, await self._auth.tokens.expire(token.user_id, token.id))
+
+    def _ended(self, token: ListedToken, has_ended: bool) -> HttpResponse:
+        if not has_ended:
             detail = "it stands in the configuration of the server; change it there"
             raise HttpError(409, "The token cannot be revoked.", detail=detail)
         self._auth.changed(token.user_id)

@@ -142,6 +142,11 @@ class Tokens:
         [revoked] = await self._write((SQL["revoke_token"], {"id": id, "user": user}))
         return bool(revoked)
 
+    async def expire(self, user: UserId, id: str) -> bool:
+        """Let a token end now. Unlike a revoked one it is still listed, among those that ended."""
+        [expired] = await self._write((SQL["expire_token"], {"id": id, "user": user}))
+        return bool(expired)
+
     async def note_use(self, ids: Collection[str]) -> None:
         """Note that these tokens were used."""
         bounds = {"life_seconds": SESSION_LIFE_SECONDS, "idle_seconds": SESSION_IDLE_SECONDS}

@@ -74,6 +74,12 @@ UPDATE tokens SET revoked_at = now()
  WHERE id = %(id)s AND user_id = %(user)s AND revoked_at IS NULL AND kind <> 'configured'
 RETURNING id;
 
+-- name: expire_token
+-- Let a token end now, if it has not ended. One that the configuration sets stays.
+UPDATE tokens SET expires_at = least(expires_at, now())
+ WHERE id = %(id)s AND user_id = %(user)s AND revoked_at IS NULL AND kind <> 'configured'
+RETURNING id;
+
 -- name: note_use
 -- Note that tokens were used: sessions go on within their bound, and dormant users become active.
 WITH used AS (

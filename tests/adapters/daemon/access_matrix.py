@@ -52,6 +52,7 @@ TABLE = """
     # of the deployment
     GET    /debug/actors                                401      403    403    403   403   200
     GET    /api/v2/deployment/config                    401      200    200    200   200   200
+    GET    /api/v2/experiments                          401      200    200    200   200   200
     GET    /api/v2/organizations                        401      200    200    200   200   200
     GET    /api/v2/organizations/{organization}         401      200    200    200   200   200
     GET    /api/v2/organizations/{organization}/members 401      200    200    200   200   200
@@ -64,10 +65,13 @@ TABLE = """
     DELETE /api/v2/workspaces/{workspace}               401      404    404    404   204   204
     GET    /api/v2/templates                            401      200    200    200   200   200
     GET    /api/v2/templates/{template}                 401      200    200    200   200   200
+    GET    /api/v2/organizations/{organization}/templates 401    200    200    200   200   200
 
     # users: {user} is the owner of the chat
     GET    /api/v2/users                                401      403    403    403   403   200
     POST   /api/v2/users                                401      403    403    403   403   201
+    GET    /api/v2/users/roles                          401      200    200    200   200   200
+    POST   /api/v2/authcheck                            401      200    200    200   200   200
     GET    /api/v2/users/{user}                         401      404    404    404   200   200
     DELETE /api/v2/users/{user}                         401      403    403    403   403   200
     PUT    /api/v2/users/{user}/profile                 401      404    404    404   200   200
@@ -86,6 +90,7 @@ TABLE = """
     GET    /api/v2/users/{user}/keys/tokens/{key}       401      404    404    404   200   200
     GET    /api/v2/users/{user}/keys/{key}              401      404    404    404   200   200
     DELETE /api/v2/users/{user}/keys/{key}              401      404    404    404   204   204
+    PUT    /api/v2/users/{user}/keys/{key}/expire       401      404    404    404   204   204
     POST   /api/v2/users/logout                         401      200    200    200   200   200
     POST   /api/v2/users/me/stream-ticket               401      201    201    201   201   201
 
@@ -107,6 +112,10 @@ TABLE = """
     GET    C/{chat}/cost                                401      404    404    200   200   200
     GET    C/{chat}/stream                              401      404    404    101   101   101
     GET    C/{chat}/stream/sse                          401      404    404    200   200   200
+    GET    C/{chat}/stream/git                          401      404    404    400   400   400
+    GET    C/{chat}/stream/desktop                      401      404    404    400   400   400
+    GET    C/{chat}/stream/parts                        401      404    404    426   426   426
+    GET    C/{chat}/diff                                401      404    404    200   200   200
     GET    C/{chat}/acl                                 401      404    404    200   200   200
     PATCH  C/{chat}/acl                                 401      404    404    403   204   204
     POST   C/{chat}/interrupt                           401      404    404    404   409   409
@@ -211,9 +220,6 @@ TABLE = """
     DELETE C/user-provider-configs/{provider}           401      410    410    410   410   410
 
     # not here, not yet or not ever
-    GET    C/{chat}/diff                                401      501    501    501   501   501
-    GET    C/{chat}/stream/git                          401      501    501    501   501   501
-    GET    C/{chat}/stream/desktop                      401      501    501    501   501   501
     GET    C/{chat}/debug/runs                          401      501    501    501   501   501
     GET    C/{chat}/debug/runs/{run}                    401      501    501    501   501   501
     GET    /api/experimental/mcp/http                   401      501    501    501   501   501

@@ -4,6 +4,7 @@ import pytest
 from trio_websocket import open_websocket_url
 
 from adapters.rehearsal.behaviour import Behaviour
+from tests.adapters.edges import an_edge
 
 pytestmark = pytest.mark.slow
 
@@ -133,3 +134,12 @@ async def test_a_page_of_somebody_else_begins_no_login_at_a_server_of_tools(edge
 
     assert ("Origin not allowed.", 403) == (foreign.document["message"], foreign.status)
     assert 403 != ours.status
+
+
+async def test_clients_learn_of_experiments_and_of_what_is_not_pushed(fresh):
+    async with an_edge(fresh, experiments="chat-advisor") as edge:
+        experiments = (await edge.member.get("/api/v2/experiments")).document
+        build = (await edge.nobody.get("/api/v2/buildinfo")).document
+
+    assert ["chat-advisor"] == experiments
+    assert "" == build["webpush_public_key"]

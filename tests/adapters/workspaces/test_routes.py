@@ -1,6 +1,6 @@
 """Workspaces and templates over the API: listed, found, started, stopped, removed."""
 
-from uuid import uuid4
+from uuid import UUID, uuid4
 
 import pytest
 
@@ -96,11 +96,22 @@ async def test_a_list_is_searched_and_has_pages(edge):
     assert ([], 0) == await names(edge, "q=name%3A%22scaletest-%22+owner%3A%22me%22")
 
 
-@pytest.mark.parametrize(
-    "query", ["q=colour:red", "q=status:odd", "q=a+b", "limit=1001", "limit=x", "q=a&q=b"]
-)
+NOT_UNDERSTOOD = {  # and what is to blame
+    "q=colour:red": "colour",
+    "q=status:odd": "status",
+    "q=a+b": "name",
+    "limit=1001": "limit",
+    "limit=x": "limit",
+    "q=a&q=b": "q",
+}
+
+
+@pytest.mark.parametrize("query", NOT_UNDERSTOOD)
 async def test_what_cannot_be_understood_is_refused(edge, query):
-    assert 400 == (await edge.member.get(f"{W}?{query}")).status
+    refused = await edge.member.get(f"{W}?{query}")
+
+    assert 400 == refused.status
+    assert [NOT_UNDERSTOOD[query]] == [each["field"] for each in refused.document["validations"]]
 
 
 async def test_one_is_stopped_and_started(edge):
@@ -151,13 +162,27 @@ async def test_templates_are_listed_and_read(edge, tmp_path):
     bad, web = (await edge.member.get("/api/v2/templates")).document
     whole = (await edge.member.get("/api/v2/templates/web")).document
 
-    assert ["empty"] == [each["id"] for each in nothing]
-    assert ("bad", "web") == (bad["id"], web["id"])
+    assert ["empty"] == [each["name"] for each in nothing]
+    assert ("bad", "web") == (bad["name"], web["name"])
     assert "$.setup" in bad["error"]
     assert {"setup": "make"}.items() <= web.items()
     assert 5 == web["limits"]["seconds"]
     assert {**web, "readme": "# Web"} == whole
     assert 404 == (await edge.member.get("/api/v2/templates/none")).status
+
+
+async def test_a_template_has_a_uuid_that_stays_and_is_found_by_it(edge):
+    [listed] = (await edge.member.get("/api/v2/templates")).document
+    [again] = (
+        await edge.stranger.get(f"/api/v2/organizations/{edge.organization}/templates")
+    ).document
+    found = (await edge.member.get(f"/api/v2/templates/{listed['id']}")).document
+    elsewhere = await edge.member.get(f"/api/v2/organizations/{uuid4()}/templates")
+
+    assert str(UUID(listed["id"])) == listed["id"]
+    assert listed == again == found
+    assert edge.organization == listed["organization_id"]
+    assert 404 == elsewhere.status
 
 
 def test_how_long_they_are_kept_and_how_many_there_may_be_is_set():

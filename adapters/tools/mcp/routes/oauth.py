@@ -22,7 +22,7 @@ from adapters.http.refusals import HttpError, not_found
 from adapters.settings.secrets import CannotOpen, Vault
 from adapters.tools.mcp.oauth.token_endpoint import exchange_code, revoke_token
 from adapters.tools.mcp.routes.schemas import Disconnected
-from adapters.tools.mcp.routes.servers import CALLBACK, PATH, ServerRoutes
+from adapters.tools.mcp.routes.servers import CALLBACK, PATH, ServerRoutes, may_see
 from adapters.tools.mcp.servers import McpServer, OAuthToken, TokenDenied, token_purpose
 from adapters.tools.mcp.wiring import Mcp
 
@@ -114,7 +114,7 @@ class OAuthRoutes:
     async def callback(self, call: Call) -> HttpResponse:
         """Take the code with which the browser comes back, and fetch a token for it."""
         server = (await self._mcp.registry.servers()).get(call.uuid("server"))
-        if server is None or not (call.user.is_admin or server.is_for(call.user.id)):
+        if server is None or not may_see(call.user, server):
             raise not_found()
         _check(server)
         if error := call.one("error"):
@@ -135,8 +135,10 @@ class OAuthRoutes:
         id = call.uuid("server")
         sealed = await self._mcp.store.delete_token(call.user.id, id)
         server = (await self._mcp.registry.servers()).get(id)
-        if sealed is None or server is None:
+        if server is None or (sealed is None and not may_see(call.user, server)):
             raise not_found()
+        if sealed is None:  # they are not logged in there, which is what they want
+            return json_response(200, Disconnected(False))
         try:
             opened = self._vault.open(sealed, token_purpose(call.user.id, id))
         except CannotOpen:

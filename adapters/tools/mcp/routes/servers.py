@@ -81,7 +81,7 @@ class ServerRoutes:
     async def list(self, call: Call) -> HttpResponse:
         self._check_place(call)
         servers = (await self._mcp.registry.servers()).values()
-        seen = [server for server in servers if _may_see(call.user, server)]
+        seen = [server for server in servers if may_see(call.user, server)]
         seen.sort(key=lambda server: (server.config.display_name, server.config.slug))
         return json_response(200, [await self._document(server, call.user) for server in seen])
 
@@ -140,7 +140,7 @@ class ServerRoutes:
         """Return the server of the path. Refused as not found if the caller may not know of it."""
         self._check_place(call)
         found = (await self._mcp.registry.servers()).get(call.uuid("server"))
-        if found is None or not _may_see(call.user, found):
+        if found is None or not may_see(call.user, found):
             raise not_found()
         return found
 
@@ -213,7 +213,8 @@ class ServerRoutes:
         return self._vault.seal(msgspec.json.encode(secrets).decode(), server_purpose(id))
 
 
-def _may_see(caller: Caller, server: McpServer) -> bool:
+def may_see(caller: Caller, server: McpServer) -> bool:
+    """Return whether a caller may know of a server."""
     return caller.is_admin or server.is_for(caller.id)
 
 

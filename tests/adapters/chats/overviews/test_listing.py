@@ -89,7 +89,6 @@ FILTERED = {
     "source:shared_with_me": "st",
     "source:shared_with_me,created_by_me": "abst",
     "source:shared_with_me archived:true": "",
-    "pr:1": "",
     "search:lorem": "b",
 }
 

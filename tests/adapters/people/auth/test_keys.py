@@ -177,3 +177,30 @@ async def test_clients_learn_how_long_a_token_may_be_good(door):
     longest = answer.json["max_token_lifetime"]
     assert 201 == (await make(door, ann.token, token_name="long", lifetime=longest)).status
     assert 400 == (await make(door, ann.token, lifetime=longest + 10**9)).status
+
+
+async def test_a_token_that_is_told_to_expire_is_good_no_more_and_still_listed(door):
+    ann = await door.joins("ann")
+    key = (await make(door, ann.token, token_name="bot", lifetime=HOUR)).json["key"]
+    path = f"{KEYS}/{key[:10]}/expire"
+
+    answers = [(await door.asks("PUT", path, token=ann.token)).status for _ in range(2)]
+
+    assert [204, 204] == answers
+    assert 401 == (await door.asks("GET", "/api/v2/users/me", token=key)).status
+    listed = (await door.asks("GET", f"{TOKENS}?include_expired=true", token=ann.token)).json
+    now = (await door.asks("GET", TOKENS, token=ann.token)).json
+    assert "bot" in [each["token_name"] for each in listed]
+    assert "bot" not in [each["token_name"] for each in now]
+
+
+async def test_a_token_of_another_user_or_of_the_configuration_does_not_expire(door):
+    ann, bob = await door.joins("ann"), await door.joins("bob")
+    good = await door.auth.tokens.of_hash(bounds.hash_of(ADMIN_TOKEN))
+
+    others = await door.asks("PUT", f"{KEYS}/{bob.token[:10]}/expire", token=ann.token)
+    configured = await door.asks("PUT", f"{KEYS}/{good.token}/expire", token=ADMIN_TOKEN)
+
+    assert (404, 409) == (others.status, configured.status)
+    for token in (bob.token, ADMIN_TOKEN):
+        assert 200 == (await door.asks("GET", "/api/v2/users/me", token=token)).status

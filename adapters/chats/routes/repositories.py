@@ -1,0 +1,76 @@
+"""The repository of a chat's workspace, of which nothing is known here, and its desktop.
+
+Clients ask for these before they know whether a chat has a workspace at all. They are told what
+they take for "there is nothing", and 501 where there could be something.
+"""
+
+from collections.abc import Sequence
+
+from adapters.access.admission import Admission
+from adapters.chats.overviews import OverviewStore
+from adapters.chats.wire.chats import ChatDiffContents
+from adapters.http.endpoints import Call, Endpoint, HttpResponse, json_response
+from adapters.http.refusals import HttpError
+
+CHAT = "/api/v2/chats/{chat}"
+NO_WORKSPACE = "Chat has no workspace to watch."  # words that clients know
+
+
+class RepositoryRoutes:
+    """Handlers that say that there is nothing to show."""
+
+    def __init__(self, admission: Admission, overviews: OverviewStore) -> None:
+        self._admission = admission
+        self._overviews = overviews
+
+    def endpoints(self) -> Sequence[Endpoint]:
+        return (
+            Endpoint(
+                method="GET",
+                path=f"{CHAT}/diff",
+                handle=self.diff,
+                summary="What the chat's branch changes: nothing is known of repositories.",
+                tag="later",
+                answers={200: ChatDiffContents},
+            ),
+            *(
+                Endpoint(
+                    method="GET",
+                    path=f"{CHAT}/stream/{what}",
+                    handle=self.workspace_stream,
+                    summary=f"Not there yet: {what}; 400 for a chat without a workspace",
+                    tag="later",
+                    refusals=(501,),
+                )
+                for what in ("git", "desktop")
+            ),
+            Endpoint(
+                method="GET",
+                path=f"{CHAT}/stream/parts",
+                handle=self.parts,
+                summary="Not there: pieces between servers of another kind",
+                tag="later",
+                refusals=(426, 501),
+            ),
+        )
+
+    async def diff(self, call: Call) -> HttpResponse:
+        chat = await self._admission.to_read(call)
+        return json_response(200, ChatDiffContents(chat.id))
+
+    async def workspace_stream(self, call: Call) -> HttpResponse:
+        found = await self._overviews.admitted(call, self._admission)
+        if found.overview.row.workspace_id is None:
+            raise HttpError(400, NO_WORKSPACE)
+        raise _not_built("streams of a workspace")
+
+    async def parts(self, call: Call) -> HttpResponse:
+        await self._admission.to_read(call)
+        if call.headers.get("upgrade", "").lower() != "websocket":
+            headers = (("upgrade", "websocket"), ("connection", "upgrade"))
+            raise HttpError(426, "This is a WebSocket endpoint.", headers=headers)
+        raise _not_built("pieces for other servers")
+
+
+def _not_built(what: str) -> HttpError:
+    return HttpError(501, "Not implemented.", detail=f"{what}: this server has none yet")

@@ -1,0 +1,40 @@
+"""What clients ask of repositories and desktops of chats, of which nothing is known."""
+
+import pytest
+
+from tests.adapters.requests_of import CHATS
+
+pytestmark = pytest.mark.slow
+
+
+async def a_chat(edge):
+    part = {"type": "text", "text": "hello"}
+    new = {"organization_id": edge.organization, "content": [part]}
+    return f"{CHATS}/{(await edge.member.post(CHATS, new)).document['id']}"
+
+
+async def test_of_a_chat_without_a_repository_only_the_chat_is_known(edge):
+    chat = await a_chat(edge)
+
+    answer = await edge.member.get(f"{chat}/diff")
+
+    assert (200, {"chat_id": chat.rpartition("/")[2]}) == (answer.status, answer.document)
+
+
+@pytest.mark.parametrize("what", ["git", "desktop"])
+async def test_a_chat_without_a_workspace_has_nothing_to_watch(edge, what):
+    answer = await edge.member.get(f"{await a_chat(edge)}/stream/{what}")
+
+    assert (400, "Chat has no workspace to watch.") == (answer.status, answer.document["message"])
+
+
+async def test_pieces_for_other_servers_are_asked_for_by_sockets_and_not_there(edge):
+    chat = await a_chat(edge)
+
+    plain = await edge.member.get(f"{chat}/stream/parts")
+    socket = await edge.member.get(
+        f"{chat}/stream/parts", headers={"connection": "upgrade", "upgrade": "websocket"}
+    )
+
+    assert (426, "websocket") == (plain.status, plain.headers["upgrade"])
+    assert 501 == socket.status
