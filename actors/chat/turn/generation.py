@@ -188,6 +188,9 @@ async def _call_model(
             return await _make_room(held, tools, deps, at_stake)
         return await end_failed_attempt(held, asked.said, deps)
     cost = steps.answer_cost(deps.prices, model, asked.said)
+    if (failed := steps.unsaid(asked.said, model)) is not None:
+        await _book_answer(attempt, cost, deps)
+        return await end_failed_attempt(held, failed, deps)
     rows = steps.answer_rows(asked.said, model, runtime_ms=asked.runtime_ms, cost=cost)
     committed = await _commit_step(held, rows, tools.offered, deps)
     if not rows or _is_lost(committed):

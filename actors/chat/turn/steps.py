@@ -12,14 +12,18 @@ from datetime import datetime
 
 from actors.chat.turn.ports import Model, Prices, ToolOutput
 from actors.law.chat import Body, Message, Role
+from actors.law.failures.wording import unsaid_answer
 from actors.law.ids import ModelConfigId
 from actors.law.parts.assemble import ModelAnswer
+from actors.law.parts.deltas import FinishReason, ProviderFailure
 from actors.law.parts.json_text import is_json, well_formed
 from actors.law.parts.message import (
     UNPRICED,
     Cost,
     JsonText,
     Part,
+    ReasoningPart,
+    SourcePart,
     ToolCallPart,
     ToolResultPart,
 )
@@ -54,6 +58,21 @@ def answer_rows(
         cost=cost,
     )
     return (body,)
+
+
+_ODD_ENDS = (FinishReason.OTHER, FinishReason.LENGTH, FinishReason.PAUSED)
+
+
+def unsaid(answer: ModelAnswer, model: Model) -> ProviderFailure | None:
+    """Return the failure of an answer that ended oddly before anything was said in it, or None.
+
+    A model may have nothing to say, and ends then as ever; thoughts and sources alone are nothing.
+    """
+    says = any(not isinstance(part, ReasoningPart | SourcePart) for part in answer.parts)
+    if says or answer.reason not in _ODD_ENDS:
+        return None
+    out_of_tokens = answer.reason is FinishReason.LENGTH
+    return unsaid_answer(model.vendor, out_of_tokens=out_of_tokens, refusal=answer.refusal)
 
 
 def answer_cost(prices: Prices, model: Model, answer: ModelAnswer) -> Cost:

@@ -56,12 +56,48 @@ def failure(
     )
 
 
+_IN_OTHER_WORDS = "Say it in other words, or choose another model."
+
+
 def withheld_answer(provider: str | None, refusal: ProviderRefusal | None) -> ProviderFailure:
     """Return the failure of a provider that refused to show its answer."""
     category = f" ({refusal.category})" if refusal and refusal.category else ""
-    message = f"{subject(provider)} withheld the reply for policy reasons{category}."
+    who = subject(provider)
+    message = f"{who} withheld the reply for policy reasons{category}. {_IN_OTHER_WORDS}"
     return failure(
         FailureKind.CONTENT_FILTER,
+        provider,
+        message=_capital(message),
+        detail=refusal.explanation if refusal else None,
+    )
+
+
+# Reasons by which an answer ends without a word, and what can be done about each.
+_REMEDIES = {
+    "LANGUAGE": "The model does not speak a language of the conversation: choose another model.",
+    "NO_IMAGE": "It was asked for an image and made none: say what the image shall show.",
+}
+
+
+def unsaid_answer(
+    provider: str | None, *, out_of_tokens: bool, refusal: ProviderRefusal | None
+) -> ProviderFailure:
+    """Return the failure of an answer in which nothing was said, although it ended oddly.
+
+    `out_of_tokens`: it ended at the limit of its length, so all of it was spent on thinking.
+    """
+    who = subject(provider)
+    if out_of_tokens:
+        message = (
+            f"{who} spent all the tokens of its answer on thinking, and said nothing. Raise the"
+            " largest output of this model, ask for less effort, or choose another model."
+        )
+        return failure(FailureKind.CONFIG, provider, message=_capital(message))
+    reason = refusal.category if refusal and refusal.category else ""
+    remedy = _REMEDIES.get(reason, _IN_OTHER_WORDS)
+    message = f"{who} ended its answer without a word{f' ({reason})' if reason else ''}. {remedy}"
+    return failure(
+        FailureKind.GENERIC,
         provider,
         message=_capital(message),
         detail=refusal.explanation if refusal else None,

@@ -151,7 +151,7 @@ class FinishReason(Enum):
 
 @dataclass(frozen=True, slots=True)
 class ProviderRefusal:
-    """The reason why a provider withheld its answer, as far as it says."""
+    """The reason why a provider withheld its answer, or ended it oddly, as far as it says."""
 
     category: str | None = None
     explanation: str | None = None

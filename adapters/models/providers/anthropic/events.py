@@ -219,6 +219,8 @@ class MessageDecoder:
         reason = _REASONS.get(self._ending.stop_reason or "", FinishReason.OTHER)
         details = self._ending.stop_details
         refusal = ProviderRefusal(details.category, details.explanation) if details else None
+        if refusal is None and reason is FinishReason.OTHER:
+            refusal = ProviderRefusal(self._ending.stop_reason)
         return AnswerFinished(reason, _usage(self._usage), self._id, refusal=refusal)
 
 

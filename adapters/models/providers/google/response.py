@@ -45,6 +45,7 @@ _WITHHELD = frozenset(
         "PROHIBITED_CONTENT",
         "SPII",
         "IMAGE_SAFETY",
+        "MODEL_ARMOR",
         "IMAGE_PROHIBITED_CONTENT",
         "IMAGE_RECITATION",
     }
@@ -133,7 +134,9 @@ class GeminiDecoder:
             why = ProviderRefusal(reason, candidate.finish_message)
             self._end = FinishReason.CONTENT_FILTER, why
         else:
-            self._end = _REASONS.get(reason, FinishReason.OTHER), None
+            known = _REASONS.get(reason)
+            odd = None if known else ProviderRefusal(reason, candidate.finish_message)
+            self._end = known or FinishReason.OTHER, odd
 
     def _part(self, part: wire.Part, raw: msgspec.Raw) -> Iterator[Delta]:
         signature = part.thought_signature or None

@@ -31,6 +31,8 @@ TRUNCATED = "chat completions stream closed before its end"
 
 _chunk = msgspec.json.Decoder(wire.Chunk).decode
 
+# DeepSeek's word for an answer that it broke off for want of machines; another try may succeed.
+_OUT_OF_ORDER = frozenset({"insufficient_system_resource"})
 # Kinds in a list of content that may have nothing in them; what they refer to is not sent.
 _EMPTY_CHUNKS = frozenset({"text", "output_text", "thinking", "reasoning", "reference"})
 _REASONS = {
@@ -149,6 +151,8 @@ class _Reading:
             yield from self._delta(news, is_whole=choice.delta is None)
         if choice.content_filter_results:
             self._filtered = self._filtered or _filtered_by(choice.content_filter_results)
+        if choice.finish_reason in _OUT_OF_ORDER:
+            raise ReportedFailure(f"overloaded: {choice.finish_reason}")
         if choice.finish_reason == "error":
             raise ReportedFailure("server error: the model stopped with an error")
         if choice.finish_reason:
@@ -260,7 +264,8 @@ class _Reading:
             return FinishReason.TOOL_CALLS, None
         if self._answer_tool is not None and reason is FinishReason.TOOL_CALLS:
             return FinishReason.STOP, None
-        return reason, None
+        odd = ProviderRefusal(self._reason) if reason is FinishReason.OTHER else None
+        return reason, odd
 
 
 def _is_thought(news: wire.Delta, text: str, *, is_whole: bool) -> bool:

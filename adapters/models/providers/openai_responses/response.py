@@ -217,7 +217,8 @@ class ResponsesDecoder:
                 return FinishReason.LENGTH, None
             case wire.IncompleteDetails("content_filter"):
                 return FinishReason.CONTENT_FILTER, ProviderRefusal()
-        return FinishReason.OTHER, None
+        details = response.incomplete_details
+        return FinishReason.OTHER, ProviderRefusal(details.reason if details else None)
 
 
 _HEARD: dict[str, Callable[[ResponsesDecoder, bytes], Iterator[Delta]]] = {

@@ -127,7 +127,10 @@ async def test_an_answer_that_is_withheld_is_a_failure(autojump_clock, before):
     made = await heard(*before, WITHHELD)
 
     assert (FailureKind.CONTENT_FILTER, False) == (made.said.kind, made.said.retryable)
-    assert "OpenAI withheld the reply for policy reasons (violence)." == made.said.message
+    assert made.said.message == (
+        "OpenAI withheld the reply for policy reasons (violence). Say it in other words, or choose"
+        " another model."
+    )
     assert "no fights" == made.said.detail
 
 

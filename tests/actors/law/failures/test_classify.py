@@ -218,7 +218,10 @@ def test_a_timeout_of_our_own_says_that_time_ran_out():
 def test_a_withheld_reply_names_its_category_and_keeps_the_explanation():
     found = withheld_answer("anthropic", ProviderRefusal("bio", "it explains"))
 
-    assert found.message == "Anthropic withheld the reply for policy reasons (bio)."
+    assert found.message == (
+        "Anthropic withheld the reply for policy reasons (bio). Say it in other words, or choose"
+        " another model."
+    )
     assert (found.detail, found.retryable) == ("it explains", False)
 
 

@@ -158,7 +158,10 @@ def test_a_picture_that_the_model_made_is_a_file():
     ("data", "expected"),
     [
         (chunk(finish="MAX_TOKENS"), AnswerFinished(FinishReason.LENGTH, response_id="r1")),
-        (chunk(finish="OTHER"), AnswerFinished(FinishReason.OTHER, response_id="r1")),
+        (
+            chunk(finish="OTHER"),
+            AnswerFinished(FinishReason.OTHER, response_id="r1", refusal=ProviderRefusal("OTHER")),
+        ),
         (
             chunk(finish="SAFETY", candidate={"content": None, "finishMessage": "no"}),
             AnswerFinished(

@@ -258,7 +258,10 @@ def test_arguments_of_the_answer_tool_are_the_answer():
     ("chunks", "expected"),
     [
         ([chunk(finish="length")], AnswerFinished(FinishReason.LENGTH, response_id="c1")),
-        ([chunk(finish="eos")], AnswerFinished(FinishReason.OTHER, response_id="c1")),
+        (
+            [chunk(finish="eos")],
+            AnswerFinished(FinishReason.OTHER, response_id="c1", refusal=ProviderRefusal("eos")),
+        ),
         (
             [chunk({"refusal": "I will "}), chunk({"refusal": "not"}), chunk(finish="stop")],
             AnswerFinished(

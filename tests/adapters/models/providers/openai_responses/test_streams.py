@@ -190,7 +190,10 @@ def test_a_text_remembers_its_phase():
                 FinishReason.CONTENT_FILTER, response_id="r1", refusal=ProviderRefusal()
             ),
         ),
-        ([over("incomplete")], AnswerFinished(FinishReason.OTHER, response_id="r1")),
+        (
+            [over("incomplete")],
+            AnswerFinished(FinishReason.OTHER, response_id="r1", refusal=ProviderRefusal()),
+        ),
         (
             [
                 event("refusal.delta", item_id="m", content_index=0, delta="I will "),
