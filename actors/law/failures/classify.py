@@ -18,7 +18,13 @@ from actors.law.failures.signals import (
     status_of,
     structured_detail,
 )
-from actors.law.failures.wording import failure, subject
+from actors.law.failures.wording import (
+    failure,
+    refused_request,
+    subject,
+    unknown_model,
+    unreadable_call,
+)
 from actors.law.parts.deltas import FailureKind, ProviderFailure
 from actors.law.parts.vendors import type_in_error, type_named
 
@@ -31,8 +37,20 @@ TRUNCATED = (
 _INTERRUPTED = ("chat interrupted", "request interrupted", "operation interrupted")
 _MISMATCHED = (
     "no tool output found for function call",
+    "no tool output found for tool call",  # DeepSeek's
     "was provided without its required 'reasoning' item",
+    "was provided without its required following item",
+    "items are not persisted when",  # OpenAI's, of an item that it was to remember
+    "were found without `tool_result` blocks",  # Anthropic's, as the next two
+    "unexpected `tool_use_id` found in `tool_result` blocks",
+    "was found without a corresponding `web_search_tool_result` block",
+    "must be followed by tool messages responding to each",  # Chat Completions
+    "must be a response to a preceeding message with 'tool_calls'",
+    "not the same number of function calls and responses",  # Mistral's
+    "number of function response parts is equal to the number of function call parts",  # Google's
 )
+# A server that could not read the call of a tool that its own model had made, Groq's mostly.
+_UNREADABLE_CALL = ("tool_use_failed", "output_parse_failed")
 _TOO_LONG = (
     "context length exceeded",
     "context_length_exceeded",
@@ -49,11 +67,19 @@ _TOO_LONG = (
     "exceeds the maximum number of tokens",  # Google's
     "request_too_large",
 )
-_CONFIG = (
-    *_TOO_LONG,
+_UNKNOWN_MODEL = (
     "invalid model",
     "model not found",
     "model_not_found",
+    "model not exist",  # DeepSeek's
+    "is not a valid model",  # OpenRouter's
+    "model identifier is invalid",  # Bedrock's, as the next one
+    "resolve the foundation model",
+    "deploymentnotfound",  # Azure's
+)
+_CONFIG = (
+    *_TOO_LONG,
+    *_UNKNOWN_MODEL,
     "unsupported model",
     "malformed config",
     "resolve aws credentials",
@@ -61,6 +87,15 @@ _CONFIG = (
 _TOO_LONG_MESSAGE = (
     "The conversation is too long for the model. Have it summarised, choose a model with a larger"
     " context window, or start a new chat."
+)
+_AUTH = (
+    "authentication",
+    "unauthorized",
+    "invalid api key",
+    "invalid_api_key",
+    "api key not valid",  # Google's, with status 400, as the next one
+    "api key expired",
+    "incorrect api key",  # xAI's, with status 400
 )
 _TIMEOUT = (
     "timeout",
@@ -78,6 +113,8 @@ _TIMEOUT = (
     "http2: stream closed",
     "use of closed network connection",
 )
+# Statuses by which a request is refused for what stands in it, as the provider's own words tell.
+_REFUSED = (400, 409, 413, 415, 422)
 _RESET_CODES = ("internal_error", "refused_stream", "cancel", "enhance_your_calm", "no_error")
 _MISMATCH_MESSAGE = (
     "The conversation no longer matches what the provider expects. Start a new chat to go on."
@@ -117,7 +154,7 @@ def _usage_limit(seen: _Seen) -> bool:
 def _auth(seen: _Seen) -> bool:
     if seen.status == 401:
         return True
-    return seen.says("authentication", "unauthorized", "invalid api key", "invalid_api_key")
+    return seen.says(*_AUTH)
 
 
 def _forbidden(seen: _Seen) -> bool:
@@ -147,6 +184,10 @@ def _timeout(seen: _Seen) -> bool:
     return from_peer or seen.says(*_TIMEOUT)
 
 
+def _unknown_model(seen: _Seen) -> bool:
+    return seen.status == 404 or seen.says(*_UNKNOWN_MODEL)
+
+
 def _server_error(seen: _Seen) -> bool:
     return seen.status == 500 or "server error" in seen.text
 
@@ -159,6 +200,7 @@ class _Rule:
 
 
 _RULES = (
+    _Rule(lambda seen: seen.says(*_UNREADABLE_CALL), FailureKind.GENERIC, True),
     _Rule(_overloaded, FailureKind.OVERLOADED, True),
     _Rule(_usage_limit, FailureKind.USAGE_LIMIT, False),
     _Rule(_auth, FailureKind.AUTH, False),
@@ -166,7 +208,7 @@ _RULES = (
     _Rule(_rate_limit, FailureKind.RATE_LIMIT, True),
     _Rule(_disabled, FailureKind.PROVIDER_DISABLED, False),
     _Rule(_timeout, FailureKind.TIMEOUT, True),
-    _Rule(lambda seen: seen.config, FailureKind.CONFIG, False),
+    _Rule(lambda seen: seen.config or _unknown_model(seen), FailureKind.CONFIG, False),
     _Rule(_server_error, FailureKind.GENERIC, True),
 )
 _UNKNOWN = _Rule(lambda seen: True, FailureKind.GENERIC, False)
@@ -184,6 +226,7 @@ def classify(signals: Signals, now: datetime) -> ProviderFailure:
     too_long = rule.kind is FailureKind.CONFIG and seen.says(*_TOO_LONG)
     if rule is _UNKNOWN and signals.cut is TransportEnd.CANCELLED:
         return failure(FailureKind.GENERIC, provider, message="The request was cancelled.")
+    is_explained = detail is not None
     if detail is None and rule.kind is not FailureKind.AUTH:
         detail = raw_detail(signals)
     return failure(
@@ -191,11 +234,26 @@ def classify(signals: Signals, now: datetime) -> ProviderFailure:
         provider,
         retryable=rule.retryable and signals.cut is not TransportEnd.DEADLINE,
         status=seen.status,
-        message=_TOO_LONG_MESSAGE if too_long else None,
+        message=_message(seen, rule.kind, provider, is_explained=is_explained),
         detail=detail,
         retry_after_seconds=retry_after_seconds(signals.headers, now),
         too_long=too_long,
     )
+
+
+def _message(
+    seen: _Seen, kind: FailureKind, provider: str | None, *, is_explained: bool
+) -> str | None:
+    """Return the words for a failure that has some of its own; None: those of its kind."""
+    if kind is FailureKind.CONFIG and seen.says(*_TOO_LONG):
+        return _TOO_LONG_MESSAGE
+    if kind is FailureKind.CONFIG and _unknown_model(seen):
+        return unknown_model(provider)
+    if kind is not FailureKind.GENERIC:
+        return None
+    if seen.says(*_UNREADABLE_CALL):
+        return unreadable_call(provider)
+    return refused_request(provider) if is_explained and seen.status in _REFUSED else None
 
 
 def _outspoken(seen: _Seen, provider: str | None, detail: str | None) -> ProviderFailure | None:

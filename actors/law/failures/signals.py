@@ -80,7 +80,7 @@ def raw_detail(signals: Signals) -> str | None:
 
 
 def message_in(body: bytes | str) -> str | None:
-    """Return `error.message`, else `message`, of a JSON object."""
+    """Return the message of a JSON object: `error.message`, `message`, `error` or `detail`."""
     try:
         value = json.loads(body)
     except (ValueError, RecursionError):
@@ -91,8 +91,9 @@ def message_in(body: bytes | str) -> str | None:
         return None
     error = value.get("error")
     nested = error.get("message") if isinstance(error, dict) else None
-    found = nested or value.get("message") or value.get("Message")
-    return found if isinstance(found, str) and found.strip() else None
+    others = (value.get(name) for name in ("message", "Message", "error", "detail"))
+    texts = (found for found in (nested, *others) if isinstance(found, str) and found.strip())
+    return next(texts, None)
 
 
 def clean(text: str) -> str:

@@ -104,6 +104,19 @@ def unsaid_answer(
     )
 
 
+def unknown_model(provider: str | None) -> str:
+    who = _capital(subject(provider))
+    return f"{who} does not know this model. Look at its name, and at the provider's base URL."
+
+
+def unreadable_call(provider: str | None) -> str:
+    return f"{_capital(subject(provider))} could not read the call of a tool that its model made."
+
+
+def refused_request(provider: str | None) -> str:
+    return f"{_capital(subject(provider))} did not accept the request; its own words say why."
+
+
 def silent_stream(provider: str | None) -> ProviderFailure:
     """Return the failure of a stream that sent nothing for as long as we are willing to wait."""
     return failure(FailureKind.STREAM_SILENCE_TIMEOUT, provider, retryable=True)

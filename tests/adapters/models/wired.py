@@ -44,7 +44,7 @@ class NoFiles:
 
 
 def a_config(vendor, model, *, base_url=None, **settings):
-    provider = ProviderConfig(uuid4(), vendor, vendor, "key", base_url)
+    provider = ProviderConfig(uuid4(), vendor, vendor, "sk-of-a-test", base_url)
     return ModelConfig(ModelConfigId(uuid4()), provider, model, **settings)
 
 

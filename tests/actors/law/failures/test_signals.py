@@ -46,6 +46,9 @@ def test_the_status_of_the_response_wins():
     [
         (b'{"error":{"message":"inner"},"message":"outer"}', "application/json", "inner"),
         (b'{"error":"flat","message":"outer"}', "application/json", "outer"),
+        (b'{"error":"flat"}', "application/json", "flat"),
+        (b'{"detail":"said by the framework"}', "application/json", "said by the framework"),
+        (b'{"detail":[{"loc":["body"]}]}', "application/json", None),
         (b'[{"error":{"message":"listed"}}]', "application/json", "listed"),
         (b'{"Message":"aws"}', "application/json", "aws"),
         (b"\n  first line \nsecond", "text/plain", "first line"),
