@@ -16,7 +16,7 @@ from actors.law.parts.vendors import RESPONSES_RULES, Wire
 from adapters.models.provider_config import ModelConfig, ProviderConfig
 from adapters.models.providers.anthropic.provider import AnthropicProvider
 from adapters.models.providers.bedrock.provider import BedrockProvider
-from adapters.models.providers.facts.openai import answers_on_responses
+from adapters.models.providers.facts.openai import answers_on_responses, is_deployment
 from adapters.models.providers.google.provider import GeminiProvider
 from adapters.models.providers.http import HttpClient
 from adapters.models.providers.openai_chat.provider import ChatCompletionsProvider
@@ -108,7 +108,8 @@ def wire_of(config: ModelConfig) -> Wire | None:
         return vendor.wire
     wanted = config.use_responses_api if vendor.speaks_responses == "by config" else None
     if wanted is None:
-        wanted = answers_on_responses(config.model)
+        is_elsewhere = is_deployment(config.provider.base_url)
+        wanted = answers_on_responses(config.model) and not is_elsewhere
     return Wire.RESPONSES if wanted else vendor.wire
 
 

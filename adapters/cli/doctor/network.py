@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 import httpx2
 import trio
 
-from actors.law.parts.deltas import ProviderFailure
+from actors.law.parts.deltas import FinishReason, ProviderFailure
 from actors.law.parts.message import TextPart
 from actors.law.parts.prompt import CallSettings, Prompt, UserInput
 from adapters.cli.admin.connection import LOCAL_HOSTS
@@ -166,4 +166,6 @@ async def _try_provider(model: ModelConfig, environ: Mapping[str, str]) -> Findi
     if isinstance(answer, ProviderFailure):
         detail = f" ({answer.detail:.200})" if answer.detail else ""
         return wrong("provider", f"{model}: {answer.message}{detail}")
+    if not answer.parts and answer.reason is not FinishReason.LENGTH:
+        return wrong("provider", f"{model}: its answer is empty", "look at the base URL")
     return ok("provider", f"{model}: answered in {trio.current_time() - began:.1f} s")

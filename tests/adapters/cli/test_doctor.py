@@ -1,6 +1,7 @@
 """`promptcorner doctor`: what is looked at, what is said of it, and when it counts as wrong."""
 
 import socket
+from functools import partial
 from resource import RLIM_INFINITY
 
 import pytest
@@ -312,3 +313,20 @@ async def test_a_provider_that_is_asked_says_how_it_is(faults, state):
 
     assert state is finding.state, finding
     assert "sk-secret" not in str(finding)
+
+
+async def test_a_server_that_answers_with_any_json_is_no_provider(nursery):
+    async def serve_json(stream):
+        async for data in stream:
+            if data.endswith(b"}"):
+                await stream.send_all(b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\n{}")
+
+    [listener] = await nursery.start(partial(trio.serve_tcp, serve_json, 0, host="127.0.0.1"))
+    port = listener.socket.getsockname()[1]
+    environ = {"OPENAI_API_KEY": "k", "OPENAI_BASE_URL": f"http://127.0.0.1:{port}/v1"}
+
+    [finding] = await network.check_providers(
+        config.read_config({}, environ), NO_PLUGINS, online=True
+    )
+
+    assert WRONG is finding.state, finding

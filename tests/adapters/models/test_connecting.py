@@ -42,6 +42,18 @@ AZURE = "https://r.openai.azure.com"
             "api-key",
         ),
         (
+            a_config("azure", "gpt-5", base_url=f"{AZURE}/openai/deployments/d?api-version=1"),
+            "r.openai.azure.com",
+            "/openai/deployments/d/chat/completions?api-version=1",
+            "api-key",
+        ),
+        (
+            a_config("openai", "gpt-5", base_url=f"{AZURE}/openai/deployments/d/"),
+            "r.openai.azure.com",
+            "/openai/deployments/d/chat/completions",
+            "authorization",
+        ),
+        (
             a_config("azure", "my-deployment", base_url=AZURE),
             "r.openai.azure.com",
             "/openai/v1/chat/completions",

@@ -21,13 +21,22 @@ _RESPONSES = re.compile(
 _CHAT_ONLY = re.compile(r"search-preview|audio-preview|realtime")
 
 
+# What stands before a name at Bedrock: a part of the world, and the vendor.
+_VENDOR = re.compile(r"([a-z-]+\.)?openai\.")
+
+
 def _bare(model: str) -> str:
     return model.rpartition("/")[2].lower()
 
 
+def _family_name(model: str) -> str:
+    """Return a name without its vendor, however that is written."""
+    return _VENDOR.sub("", _bare(model), count=1)
+
+
 def reasons(model: str) -> bool:
     """Return whether a model thinks first: it has an effort, and takes no plain `max_tokens`."""
-    name = _bare(model)
+    name = _family_name(model)
     return _REASONING.match(name) is not None and _NOT_REASONING.match(name) is None
 
 
@@ -38,7 +47,12 @@ def samples(model: str, effort: Effort | None) -> bool:
     """
     if not reasons(model):
         return True
-    return effort == "none" and _SAMPLED_WITHOUT_EFFORT.match(_bare(model)) is not None
+    return effort == "none" and _SAMPLED_WITHOUT_EFFORT.match(_family_name(model)) is not None
+
+
+def is_openais_own(host: str) -> bool:
+    """Return whether a host is OpenAI's or Azure's, and not of a server that speaks as they do."""
+    return host == "api.openai.com" or host.endswith(_AZURE_HOSTS)
 
 
 def answers_on_responses(model: str) -> bool:
@@ -101,6 +115,11 @@ def target_of(base_url: str, path: str) -> str:
     if (parts.hostname or "").endswith(_AZURE_HOSTS) and base in ("", "/openai"):
         base = _AZURE_PATH
     return f"{base}{path}?{parts.query}" if parts.query else f"{base}{path}"
+
+
+def is_deployment(base_url: str | None) -> bool:
+    """Return whether an address is that of a deployment of Azure's, which has no Responses API."""
+    return "/deployments/" in f"{urlsplit(base_url or '').path}/"
 
 
 def key_headers(key: str, header: str) -> tuple[tuple[str, str], ...]:

@@ -69,8 +69,8 @@ class ChatDecoder:
     def whole(self, body: bytes) -> list[Delta]:
         deltas: list[Delta] = []
         self._reading.take(body, deltas)
-        if not self._reading.has_reason:
-            raise BrokenStream("chat completions: a whole answer without a finish reason")
+        if not self._reading.has_message:
+            raise BrokenStream("chat completions: a whole answer without a message")
         return [*deltas, *self._reading.finished()]
 
 
@@ -92,6 +92,7 @@ class _Reading:
         self._usage = NO_USAGE
         self._id: str | None = None
         self._over = False
+        self.has_message = False  # the model has said something, if only that it is at its end
 
     @property
     def has_reason(self) -> bool:
@@ -147,6 +148,7 @@ class _Reading:
 
     def _choice(self, choice: wire.Choice) -> Iterator[Delta]:
         news = choice.delta or choice.message
+        self.has_message = self.has_message or news is not None
         if news is not None:
             yield from self._delta(news, is_whole=choice.delta is None)
         if choice.content_filter_results:

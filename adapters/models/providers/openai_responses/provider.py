@@ -9,7 +9,7 @@ from actors.law.parts.deltas import ProviderFailure
 from actors.law.parts.prompt import Prompt
 from actors.law.parts.vendors import OPENAI, Vendor
 from adapters.models.providers.dial import split_url
-from adapters.models.providers.facts.openai import key_headers, target_of
+from adapters.models.providers.facts.openai import is_openais_own, key_headers, target_of
 from adapters.models.providers.faults import CalledProvider, SkippedKinds, SkippedStatistics
 from adapters.models.providers.http import HttpClient, ProviderRequest, identity
 from adapters.models.providers.openai_responses.request import request_body
@@ -58,5 +58,6 @@ class ResponsesProvider:
             *self._headers,
             *identity(prompt.asker),
         )
-        body = request_body(prompt, stream=stream)
+        plain = not is_openais_own(self._origin.host)
+        body = request_body(prompt, stream=stream, plain_thoughts=plain)
         return ProviderRequest(self._origin, self._target, headers, body)

@@ -1,7 +1,8 @@
 """A prompt as a request of the Responses API. Pure.
 
 The whole history is sent every time. Reasoning goes back in the encrypted form in which it came,
-and only to a model that reasons; a search goes back only behind the reasoning that led to it,
+and only to a model that reasons; that of an open model came as plain text, and goes back to servers
+that are not OpenAI's own; a search goes back only behind the reasoning that led to it,
 because either is refused without the other. Other items go without their ids, so that nothing
 has to be stored at the other end.
 """
@@ -43,9 +44,10 @@ LOG_PROBS = "message.output_text.logprobs"
 _T = TypeVar("_T")
 
 
-def request_body(prompt: Prompt, *, stream: bool) -> bytes:
+def request_body(prompt: Prompt, *, stream: bool, plain_thoughts: bool = False) -> bytes:
+    """Return the body of a request. `plain_thoughts`: the server takes thoughts as plain text."""
     settings, options = prompt.settings, _options(prompt)
-    request = wire.Request(prompt.model, list(_input(prompt)))
+    request = wire.Request(prompt.model, list(_input(prompt, plain_thoughts=plain_thoughts)))
     request.stream = True if stream else UNSET
     limit = options.max_completion_tokens or settings.max_output_tokens
     request.max_output_tokens = _or_unset(limit)
@@ -121,7 +123,7 @@ def _set_options(request: wire.Request, options: OpenAIOptions) -> None:
     request.service_tier = _or_unset(options.service_tier)
 
 
-def _input(prompt: Prompt) -> Iterator[wire.InputItem]:
+def _input(prompt: Prompt, *, plain_thoughts: bool) -> Iterator[wire.InputItem]:
     reasoning = reasons(prompt.model)
     for text in prompt.system:
         yield wire.InputMessage("developer" if reasoning else "system", text)
@@ -130,7 +132,7 @@ def _input(prompt: Prompt) -> Iterator[wire.InputItem]:
             case UserInput(parts):
                 yield wire.InputMessage("user", [_content(part) for part in parts])
             case AssistantOutput():
-                yield from _assistant(message, reasoning=reasoning)
+                yield from _assistant(message, encrypted=reasoning, plain=plain_thoughts)
             case ToolResults(answers):
                 yield from map(_answer, answers)
             case _:
@@ -154,7 +156,9 @@ def _content(part: TextPart | FilePart) -> wire.InputContent:
     return wire.InputContent("input_text", text=f"[file {part.name or kind}, not shown]")
 
 
-def _assistant(message: AssistantOutput, *, reasoning: bool) -> Iterator[wire.InputItem]:
+def _assistant(
+    message: AssistantOutput, *, encrypted: bool, plain: bool
+) -> Iterator[wire.InputItem]:
     sent: set[str] = set()  # ids of the reasoning that goes back
     for part in message.parts:
         noted = notes_of(part.provider_metadata, METADATA)
@@ -164,8 +168,11 @@ def _assistant(message: AssistantOutput, *, reasoning: bool) -> Iterator[wire.In
                 said = [wire.SaidText(text)]
                 yield wire.InputMessage("assistant", said, str(phase) if phase else UNSET)
             case ReasoningPart():
-                if reasoning and "reasoning" in noted:
-                    kept = msgspec.convert(noted["reasoning"], wire.KeptReasoning)
+                if "reasoning" not in noted:
+                    continue
+                kept = msgspec.convert(noted["reasoning"], wire.KeptReasoning)
+                goes_back = encrypted if kept.encrypted_content else plain
+                if goes_back:
                     sent.add(kept.id)
                     yield kept
             case ToolCallPart(provider_executed=False):

@@ -2,8 +2,8 @@
 
 An answer is a list of items, and a stream tells how each comes to be. A whole answer is read as if
 each of its items had just ended. The metadata of a part keeps what only this interface understands
-under `openai_responses`: `reasoning` is an encrypted item, `item` a search as it came, `led_by` the
-reasoning before it, `phase` whether a text is a comment or the answer.
+under `openai_responses`: `reasoning` is an encrypted or a plain item, `item` a search as it came,
+`led_by` the reasoning before it, `phase` whether a text is a comment or the answer.
 """
 
 from collections.abc import Callable, Iterator
@@ -78,7 +78,9 @@ class ResponsesDecoder:
 
     def whole(self, body: bytes) -> list[Delta]:
         response = read(wire.Response, body)
-        deltas = [delta for item in response.output for delta in self._item_ended(item)]
+        if response.output is None and response.error is None:
+            raise BrokenStream("openai responses: a whole answer without output")
+        deltas = [delta for item in response.output or () for delta in self._item_ended(item)]
         return [*deltas, *self._ended(response)]
 
     def on_item_begin(self, event: bytes) -> Iterator[Delta]:
@@ -174,8 +176,11 @@ class ResponsesDecoder:
         self._reasoning = item.id
         metadata = None
         if item.encrypted_content:
-            kept = wire.KeptReasoning(item.id, item.encrypted_content, item.summary)
+            kept = wire.KeptReasoning(item.id, item.summary, item.encrypted_content)
             metadata = _noted(reasoning=kept)
+        elif item.content:
+            texts = [{"type": "reasoning_text", "text": thought.text} for thought in item.content]
+            metadata = _noted(reasoning=wire.KeptReasoning(item.id, item.summary, content=texts))
         if item.id not in self._spoken:
             summaries = [summary.get("text", "") for summary in item.summary]
             said = summaries or [thought.text for thought in item.content or ()]

@@ -40,11 +40,15 @@ class FunctionCallOutput(Struct):
 
 
 class KeptReasoning(Struct):
-    """A reasoning item as it is sent back. Its id says that it is not a new one."""
+    """A reasoning item as it is sent back. Its id says that it is not a new one.
+
+    OpenAI's is encrypted; that of open models is plain text.
+    """
 
     id: str
-    encrypted_content: str
     summary: list[dict[str, Any]]
+    encrypted_content: str | UnsetType = UNSET
+    content: list[dict[str, Any]] | UnsetType = UNSET
     type: str = "reasoning"
 
 
@@ -217,7 +221,7 @@ class IncompleteDetails(Struct):
 class Response(Struct):
     id: str | None = None
     status: str | None = None
-    output: list[Raw] = []
+    output: list[Raw] | None = None
     usage: Usage | None = None
     incomplete_details: IncompleteDetails | None = None
     error: dict[str, Any] | None = None

@@ -10,7 +10,12 @@ from hypothesis import strategies as st
 from actors.law.parts.message import JsonText
 from adapters.models.providers.facts.gemini import budget_of, is_gemini, level_of, mixes_tools
 from adapters.models.providers.facts.mistral import is_mistral, short_id
-from adapters.models.providers.facts.openai import answers_on_responses, reasons, strict_schema
+from adapters.models.providers.facts.openai import (
+    answers_on_responses,
+    reasons,
+    samples,
+    strict_schema,
+)
 
 
 @pytest.mark.parametrize(
@@ -93,6 +98,22 @@ def test_an_effort_is_a_budget_of_a_gemini_2_5(model, budgets):
     efforts = ("none", "minimal", "low", "medium", "high", "xhigh", "max")
 
     assert [budget_of(model, effort) for effort in efforts] == budgets
+
+
+@pytest.mark.parametrize(
+    ("model", "expected"),
+    [
+        ("openai.gpt-oss-120b-1:0", True),
+        ("us.openai.gpt-5", True),
+        ("bedrock/openai.gpt-5.1", True),
+        ("gpt-5.1", True),
+        ("openai.gpt-4o", False),
+        ("my-openai.llama", False),
+    ],
+)
+def test_a_vendor_before_a_dot_does_not_hide_that_a_model_thinks(model, expected):
+    assert reasons(model) is expected
+    assert samples(model, "high") is not expected
 
 
 def test_gemini_is_known_by_name():

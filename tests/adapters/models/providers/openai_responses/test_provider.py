@@ -10,7 +10,7 @@ from actors.law.parts.prompt import Prompt, UserInput
 from actors.law.parts.vendors import AZURE
 from adapters.models.providers.http import HttpClient
 from adapters.models.providers.openai_responses.provider import ResponsesProvider
-from tests.adapters.models.providers.replay import events
+from tests.adapters.models.providers.replay import answer_of, events, replayed
 from tests.fakes.network import Hangup, Network, head, streamed, whole
 
 PROMPT = Prompt("gpt-5", (UserInput((TextPart("hello"),)),))
@@ -123,3 +123,39 @@ async def test_what_is_not_known_is_counted(autojump_clock, nursery):
     await heard(provider)
 
     assert provider.statistics().skipped == {"odd": 1}
+
+
+REASONED = {
+    "type": "reasoning",
+    "id": "rs_1",
+    "summary": [],
+    "content": [{"type": "reasoning_text", "text": "hm"}],
+}
+SAID = {"type": "message", "id": "m", "content": [{"type": "output_text", "text": "hi"}]}
+THINKING = {"id": "r", "object": "response", "status": "completed", "output": [REASONED, SAID]}
+
+
+@pytest.mark.parametrize(
+    ("base_url", "goes_back"),
+    [("https://api.deepseek.com/v1", True), ("https://api.openai.com/v1", False)],
+)
+@pytest.mark.parametrize("is_streamed", [True, False])
+async def test_reasoning_in_plain_text_is_sent_back_where_it_came_from(
+    base_url, goes_back, is_streamed, autojump_clock, nursery
+):
+    ended = [{"type": "response.output_item.done", "item": item} for item in (REASONED, SAID)]
+    ended.append({"type": "response.completed", "response": {"id": "r", "status": "completed"}})
+    stream = events(*(json.dumps(each).encode() for each in ended))
+    first = streamed(stream) if is_streamed else whole(json.dumps(THINKING).encode())
+    network = Network(nursery, [[first], [whole(json.dumps(THINKING).encode())]])
+    provider = ResponsesProvider(HttpClient(network.dial), "key", base_url=base_url)
+
+    if is_streamed:
+        answer = answer_of(await heard(provider))
+    else:
+        answer = await provider.generate(PROMPT)
+    await provider.generate(Prompt("deepseek-chat", (*PROMPT.messages, replayed(answer))))
+
+    sent = json.loads(network.requests[1].body)["input"]
+    assert (REASONED in sent) is goes_back
+    assert sent[-1]["content"] == [{"type": "output_text", "text": "hi"}]

@@ -247,6 +247,24 @@ def test_reasoning_goes_back_where_it_is_understood_and_takes_its_search_along(m
     assert body["input"] == items
 
 
+PLAIN = {
+    "id": "rs",
+    "summary": [],
+    "content": [{"type": "reasoning_text", "text": "hm"}],
+    "type": "reasoning",
+}
+
+
+@pytest.mark.parametrize(("plain", "items"), [(True, [PLAIN, CALL]), (False, [CALL])])
+def test_plain_reasoning_goes_back_to_servers_that_take_it(plain, items):
+    thought = ReasoningPart("hm", provider_metadata=noted(reasoning=PLAIN))
+    prompt = Prompt("deepseek-chat", (AssistantOutput((thought, CALLED)),))
+
+    body = json.loads(request_body(prompt, stream=False, plain_thoughts=plain))
+
+    assert body["input"] == items
+
+
 def test_results_of_tools_go_back_under_the_ids_of_their_calls():
     answers = ToolResults((ToolAnswer("c1", "add", "2"),))
 

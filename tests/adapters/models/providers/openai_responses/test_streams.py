@@ -119,7 +119,14 @@ def test_open_thoughts_are_read_as_they_come():
         over(),
     )
 
-    assert deltas == [ReasoningDelta("rs", "hm"), ReasoningEnded("rs"), END]
+    said, ending, over_ = deltas
+    assert (said, over_) == (ReasoningDelta("rs", "hm"), END)
+    assert json.loads(ending.metadata)["openai_responses"]["reasoning"] == {
+        "type": "reasoning",
+        "id": "rs",
+        "summary": [],
+        "content": [{"type": "reasoning_text", "text": "hm"}],
+    }
 
 
 def test_a_search_is_a_call_with_its_result_and_knows_the_thought_that_led_to_it():
