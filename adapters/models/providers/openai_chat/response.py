@@ -12,6 +12,7 @@ import msgspec
 from actors.law.parts.deltas import (
     AnswerFinished,
     Delta,
+    FileMade,
     FinishReason,
     ProviderRefusal,
     ReasoningDelta,
@@ -175,6 +176,8 @@ class _Reading:
             yield from self._called_for(piece)
         for annotation in news.annotations or ():
             yield from self._annotated(annotation)
+        for image in news.images or ():
+            yield from self._made(image.image_url.url)
 
     def _thought(self, news: wire.Delta) -> Iterator[Delta]:
         text = news.reasoning_content or news.reasoning or ""
@@ -230,6 +233,15 @@ class _Reading:
         if cited.url not in self._sources:
             self._sources.add(cited.url)
             yield SourceFound(f"source_{len(self._sources)}", cited.url, cited.title)
+
+    def _made(self, url: str) -> Iterator[Delta]:
+        """Keep an image that the model made, which gateways send as a data URL."""
+        head, _, data = url.partition(";base64,")
+        if head.startswith("data:") and data:
+            yield from self._end_block()
+            yield FileMade(head.removeprefix("data:"), data)
+        else:
+            self._skipped.add("image that is elsewhere")
 
     def _say(self, text: str) -> Iterator[Delta]:
         if self._text is None:

@@ -192,6 +192,10 @@ class ContentChunk(Struct):
     summary: "str | list[ContentChunk] | None" = None
 
 
+class MadeImage(Struct):
+    image_url: ImageUrl
+
+
 class Delta(Struct):
     content: str | list[ContentChunk] | None = None
     refusal: str | None = None
@@ -200,6 +204,7 @@ class Delta(Struct):
     reasoning_details: list[dict[str, Any]] | None = None
     tool_calls: list[ToolCallDelta] | None = None
     annotations: list[Annotation] | None = None
+    images: list[MadeImage] | None = None
     extra_content: Extra | None = None
 
 

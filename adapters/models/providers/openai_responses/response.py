@@ -14,6 +14,7 @@ import msgspec
 from actors.law.parts.deltas import (
     AnswerFinished,
     Delta,
+    FileMade,
     FinishReason,
     ProviderRefusal,
     ProviderToolResult,
@@ -35,12 +36,19 @@ from adapters.models.providers.sse import EventParser
 WEB_SEARCH = "web_search"
 _BETWEEN_SUMMARIES = "\n\n"
 
-_Item = wire.MessageItem | wire.ReasoningItem | wire.FunctionCallItem | wire.WebSearchItem
+_Item = (
+    wire.MessageItem
+    | wire.ReasoningItem
+    | wire.FunctionCallItem
+    | wire.WebSearchItem
+    | wire.ImageItem
+)
 _ITEMS: dict[str, type[_Item]] = {
     "message": wire.MessageItem,
     "reasoning": wire.ReasoningItem,
     "function_call": wire.FunctionCallItem,
     "web_search_call": wire.WebSearchItem,
+    "image_generation_call": wire.ImageItem,
 }
 
 
@@ -158,6 +166,8 @@ class ResponsesDecoder:
                 yield ToolCall(item.call_id, item.name, JsonText(item.arguments or "{}"))
             case wire.WebSearchItem():
                 yield from self._search_ended(item, raw)
+            case wire.ImageItem(_, str(image), format) if image:
+                yield FileMade(f"image/{format}", image)
 
     def _message_ended(self, item: wire.MessageItem) -> Iterator[Delta]:
         for index, part in enumerate(item.content):
@@ -256,6 +266,10 @@ _SILENT = frozenset(
         "response.reasoning_summary_part.done",
         "response.reasoning_summary_text.done",
         "response.function_call_arguments.done",
+        "response.image_generation_call.in_progress",
+        "response.image_generation_call.generating",
+        "response.image_generation_call.partial_image",
+        "response.image_generation_call.completed",
         "response.web_search_call.in_progress",
         "response.web_search_call.searching",
         "response.web_search_call.completed",
@@ -291,6 +305,7 @@ def _noted(**notes: object) -> JsonText:
 _T = TypeVar("_T")
 
 _KINDS = (
+    wire.ImageItem,
     wire.AnnotationAdded,
     wire.ArgumentsDelta,
     wire.ErrorEvent,

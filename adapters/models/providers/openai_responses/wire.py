@@ -168,6 +168,14 @@ class WebSearchItem(Struct):
     action: Raw = Raw(b"{}")
 
 
+class ImageItem(Struct):
+    """An image that the model made; the result is missing if it could not."""
+
+    id: str
+    result: str | None = None
+    output_format: str = "png"
+
+
 class Typed(Struct):
     type: str = ""
 

@@ -263,11 +263,11 @@ def test_what_is_not_known_is_counted_and_skipped():
     skipped = SkippedKinds()
 
     deltas = read(
-        event("image_generation_call.partial_image", partial_image_b64="aW1n"),
-        begun("image_generation_call", id="ig"),
-        ended("image_generation_call", id="ig"),
+        event("code_interpreter_call.interpreting", item_id="ci"),
+        begun("code_interpreter_call", id="ci"),
+        ended("code_interpreter_call", id="ci"),
         event("output_text.annotation.added", annotation={"type": "file_citation"}),
-        event("image_generation_call.partial_image", partial_image_b64="aW1n"),
+        event("code_interpreter_call.interpreting", item_id="ci"),
         text("hi"),
         over(),
         skipped=skipped,
@@ -275,8 +275,8 @@ def test_what_is_not_known_is_counted_and_skipped():
 
     assert deltas == [TextDelta("m.0", "hi"), END]
     assert skipped.statistics().skipped == {
-        "response.image_generation_call.partial_image": 2,
-        "item image_generation_call": 1,
+        "response.code_interpreter_call.interpreting": 2,
+        "item code_interpreter_call": 1,
         "annotation file_citation": 1,
     }
 
