@@ -9,7 +9,6 @@ result is committed: who runs, installs or tests the daemon needs none of this.
 
 import json
 import os
-import shutil
 import subprocess
 from hashlib import sha256
 from pathlib import Path
@@ -25,16 +24,18 @@ SECONDS_MAX = 300  # of one command
 # The packages that each of our files is made of; the licences of all of them are kept.
 PARTS = {
     "preact": ("preact", "@preact/signals", "@preact/signals-core", "htm"),
-    "markdown-it": (
-        "markdown-it",
-        "entities",
-        "linkify-it",
-        "mdurl",
-        "punycode.js",
-        "uc.micro",
-    ),
+    "markdown-it": ("markdown-it", "linkify-it", "mdurl", "punycode.js", "uc.micro"),
+    "entities": ("entities",),
     "lowlight": ("lowlight", "highlight.js", "devlop", "dequal"),
     "diff": ("diff",),
+}
+
+# What a library imports, and what it is given instead.
+INSTEAD = {
+    "markdown-it": (
+        "--alias:entities=./entries/characters.js",
+        "--alias:uc.micro=./entries/classes.js",
+    )
 }
 
 
@@ -58,6 +59,7 @@ def bundle(name: str) -> None:
     run(
         HERE / "node_modules/.bin/esbuild",
         f"entries/{name}.js",
+        *INSTEAD.get(name, ()),
         "--bundle",
         "--format=esm",
         "--minify",
@@ -72,8 +74,10 @@ def bundle(name: str) -> None:
 def main() -> None:
     run(NODE / "bin/node", NPM, "ci")
     run(NODE / "bin/node", "node_modules/esbuild/install.js")
-    shutil.rmtree(TARGET, ignore_errors=True)
-    TARGET.mkdir(parents=True)
+    TARGET.mkdir(parents=True, exist_ok=True)
+    for path in TARGET.iterdir():
+        if not path.name.endswith(".d.ts"):  # the types are ours
+            path.unlink()
     listed = {}
     for name, packages in PARTS.items():
         bundle(name)

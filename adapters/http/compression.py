@@ -1,6 +1,10 @@
-"""The compression of large JSON answers for clients that ask for it: gzip, and nothing else.
+"""The compression of large answers for clients that ask for it: gzip, and nothing else.
 
-Files and pages are compressed where they are made, streams of events not at all.
+    compressed(answer, accept_encoding)   JSON, as every answer goes out
+    gzipped(answer, accept_encoding)      any answer, where it is made: files and pages
+
+A page that holds a secret, as the value of a form, must not be compressed together with texts that
+others wrote: its length would tell of it. Streams of events are not compressed at all.
 """
 
 import gzip
@@ -21,9 +25,14 @@ _CODING = re.compile(r"\s*([\w*-]+)\s*(?:;\s*q\s*=\s*([01](?:\.\d{0,3})?)\s*)?",
 
 
 async def compressed(answer: HttpResponse, accept_encoding: str) -> HttpResponse:
+    """Return the answer as a client that accepts these codings gets it: JSON compressed."""
+    return await gzipped(answer, accept_encoding) if is_worth_it(answer) else answer
+
+
+async def gzipped(answer: HttpResponse, accept_encoding: str) -> HttpResponse:
     """Return the answer as a client that accepts these codings gets it."""
     body = answer.body
-    if not isinstance(body, bytes) or not is_worth_it(answer):
+    if not isinstance(body, bytes) or len(body) < GZIP_BYTES_MIN:
         return answer
     headers = (*answer.headers, ("vary", "accept-encoding"))
     plain = replace(answer, headers=headers)

@@ -11,6 +11,7 @@ from urllib.parse import quote
 
 import msgspec
 
+from adapters.http.compression import gzipped
 from adapters.http.endpoints import Call, Endpoint, HttpResponse
 from adapters.http.refusals import HttpError
 from adapters.people.auth.signing import Signing, csrf_cookie
@@ -71,7 +72,9 @@ class ShellPages:
         # A browser may have lost this cookie alone; then the page could change nothing.
         csrf = self._signing.csrf_of(call.user.token)
         headers = (*PAGE_HEADERS, *csrf_cookie(csrf, origin=call.origin))
-        return HttpResponse(200, page, HTML, headers)
+        # No secret stands in it: the value of the cookie above does not.
+        answer = HttpResponse(200, page, HTML, headers)
+        return await gzipped(answer, call.headers.get("accept-encoding", ""))
 
     async def _ask(self, call: Call, path: str) -> bytes | None:
         """Return the JSON that the API answers to this caller, or None if it is refused."""
@@ -131,6 +134,9 @@ def head(assets: Assets, title: str) -> str:
 
 
 def _preloads(assets: Assets) -> str:
-    return "\n".join(
-        f'<link rel="modulepreload" href="{assets.url(name)}">' for name in assets.preloaded
-    )
+    first = [f'<link rel="modulepreload" href="{assets.url(n)}">' for n in assets.preloaded]
+    after = [
+        f'<link rel="modulepreload" fetchpriority="low" href="{assets.url(n)}">'
+        for n in assets.fetched_after
+    ]
+    return "\n".join([*first, *after])

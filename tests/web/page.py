@@ -207,9 +207,22 @@ class Page:
 
     async def goto(self, path):
         """Open a path and wait until its scripts have been read."""
+        await self.begin(path)
+        await self.until("document.readyState == 'complete'")
+
+    async def begin(self, path):
+        """Open a path, and wait for nothing."""
         said = await self.do("Page.navigate", url=self.url + path if path[:1] == "/" else path)
         assert "errorText" not in said, said
-        await self.until("document.readyState == 'complete'")
+
+    @asynccontextmanager
+    async def held(self, pattern):
+        """Hold back what it asks for at such addresses, to the end of the block."""
+        await self.do("Fetch.enable", patterns=[{"urlPattern": pattern}])
+        try:
+            yield
+        finally:
+            await self.do("Fetch.disable")
 
     async def reload(self):
         await self.js("window.isOld = true")

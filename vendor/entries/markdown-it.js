@@ -1,1 +1,2 @@
 export {default} from "markdown-it";
+export {characters} from "./characters.js";

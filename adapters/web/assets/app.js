@@ -2,21 +2,17 @@
 
 import {Columns, registerColumns} from "./columns.js";
 import {current} from "./current.js";
-import {Edges} from "./edges.js";
 import {listFolded, listWidth, panelOpen, panelWidth, registerFrame, view} from "./frame.js";
 import {followKeys} from "./keys.js";
-import {List} from "./list/list.js";
-import {NewChat} from "./list/new.js";
-import {Login} from "./login/login.js";
+import {afterPaint, drawFirst} from "./kernel/first_paint.js";
 import {closeOverlay, overlay} from "./overlay.js";
-import {registerPage} from "./page_commands.js";
+import {ListPlace} from "./places.js";
 import {followAddress, route} from "./routes.js";
 import {needsLogin} from "./session.js";
 import {later} from "./shared/later.js";
 import {Toasts} from "./shared/toast.js";
 import {Spoken} from "./speak.js";
 import {followLook} from "./theme.js";
-import {followTitle} from "./title.js";
 import {html, render, useEffect, useState} from "./ui.js";
 import {askVersion, followVersion} from "./version.js";
 
@@ -37,6 +33,10 @@ function Later({load}) {
   </div>`;
 }
 
+const Edges = later(() => afterPaint().then((module) => module.Edges));
+const List = later(() => afterPaint().then((module) => module.List), ListPlace);
+const Login = later(() => afterPaint().then((module) => module.Login));
+const NewChat = later(() => afterPaint().then((module) => module.NewChat));
 const Panel = later(() => import("./panel/panel.js").then((module) => module.Panel));
 const settings = () => import("./settings/settings.js").then((module) => module.SettingsPage);
 const search = () => import("./list/search.js").then((module) => module.SearchPage);
@@ -91,13 +91,13 @@ function App() {
 
 registerFrame();
 registerColumns();
-registerPage();
 followLook();
-followTitle();
 followVersion();
 followAddress();
 followKeys();
+if (route.peek().name !== "chat") drawFirst();
 const place = document.getElementById("app");
 place?.replaceChildren(); // what says that the page does not begin
 if (place) render(html`<${App} />`, place);
-void import("./notices.js").then((module) => module.followNotices(), () => {}); // nothing is seen of it
+// What cannot be had may be of another version; nothing has been typed yet.
+afterPaint().catch(async () => (await askVersion()) && location.reload());

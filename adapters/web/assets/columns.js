@@ -1,17 +1,21 @@
 /** Open chats: one, or several beside each other, each with a composer and a line of its own. */
 
 import {command} from "./commands.js";
-import {Composer} from "./composer/composer.js";
 import {openConversation} from "./conversation.js";
 import {current} from "./current.js";
 import {phone} from "./frame.js";
-import {ChatHeader} from "./list/header.js";
+import {afterPaint} from "./kernel/first_paint.js";
+import {ComposerPlace, HeaderPlace} from "./places.js";
 import {go, route} from "./routes.js";
 import {icon} from "./shared/icons.js";
+import {later} from "./shared/later.js";
 import {toast} from "./shared/toast.js";
 import {Timeline} from "./timeline/timeline.js";
 import {html, signal, useEffect, useLayoutEffect, useMemo} from "./ui.js";
 import {ApiError} from "./wire/api.js";
+
+const ChatHeader = later(() => afterPaint().then((module) => module.ChatHeader), HeaderPlace);
+const Composer = later(() => afterPaint().then((module) => module.Composer), ComposerPlace);
 
 const COLUMNS_MAX = 4; // a further one takes the place of the last
 

@@ -17,6 +17,29 @@ const registered = new Map();
 /** Changes whenever a command comes or goes. */
 export const commandsChanged = signal(0);
 
+/** Whether modules are on their way that may make commands known. */
+export const isArriving = signal(true);
+
+/** Commands that were asked for before they were known. @type {{id: string, args: any, resolve: (value: any) => void}[]} */
+let waiting = [];
+
+/** All modules are there: what is not known now is no command of this page. */
+export function allCommandsAreThere() {
+  isArriving.value = false;
+  for (const {resolve} of waiting) resolve(undefined);
+  waiting = [];
+}
+
+/** Whether a command may still become known. @param {string} id */
+export const isExpected = (id) => isArriving.peek() && !registered.has(id);
+
+/** Do what was asked for before it was known. */
+function catchUp() {
+  const known = waiting.filter(({id}) => registered.has(id));
+  waiting = waiting.filter(({id}) => !registered.has(id));
+  for (const {id, args, resolve} of known) resolve(find(id)?.run(args));
+}
+
 /**
  * Make a command known. Of several with one name the newest that can be done is done.
  * @param {Command} added
@@ -25,6 +48,7 @@ export const commandsChanged = signal(0);
 export function command(added) {
   registered.set(added.id, [added, ...(registered.get(added.id) || [])]);
   commandsChanged.value++;
+  if (waiting.length) queueMicrotask(catchUp); // with all that become known together
   return () => {
     const left = (registered.get(added.id) || []).filter((each) => each !== added);
     if (left.length) registered.set(added.id, left);
@@ -38,8 +62,12 @@ export function find(id) {
   return registered.get(id)?.find((each) => !each.when || each.when());
 }
 
-/** @param {string} id @param {any} [args] @returns {any} undefined if it cannot be done now */
+/**
+ * Do it; if its module is still on its way, when that is there.
+ * @param {string} id @param {any} [args] @returns {any} undefined if it cannot be done now
+ */
 export function run(id, args) {
+  if (isExpected(id)) return new Promise((resolve) => waiting.push({id, args, resolve}));
   return find(id)?.run(args);
 }
 

@@ -1,6 +1,7 @@
 /** Keys: which command each of them is, and the one listener that hears them. */
 
-import {find} from "./commands.js";
+import {commandsChanged, find, isArriving, isExpected} from "./commands.js";
+import {effect} from "./ui.js";
 
 /**
  * All keys. Of several rows with one key the last that can be done is done: the nearest. Rows without
@@ -83,6 +84,22 @@ function done(keys) {
   return !!near;
 }
 
+/** Keys that were pressed before their commands were known, and those behind them. @type {string[]} */
+let early = [];
+
+/** @param {string} keys @returns {boolean} whether it may become known what they do */
+const mayMean = (keys) => KEYS.some((row) => row.keys === keys && row.command && isExpected(row.command));
+
+/** Do what the keys say that were pressed too early, as far as it is known by now, in their order. */
+function catchUp() {
+  while (early.length && !mayMean(early[0])) {
+    const [keys] = early.splice(0, 1);
+    // What leads into a field takes along what was typed behind it.
+    if (keys.length === 1 && isTyping(document.activeElement)) document.execCommand("insertText", false, keys);
+    else done(keys);
+  }
+}
+
 /** @param {KeyboardEvent} event */
 function pressed(event) {
   if (event.defaultPrevented || event.isComposing) return;
@@ -93,6 +110,13 @@ function pressed(event) {
   const sequence = event.timeStamp - beforeAt < SEQUENCE_MS ? `${before} ${name}` : "";
   before = name;
   beforeAt = event.timeStamp;
+  const meant = sequence && KEYS.some((row) => row.keys === sequence) ? sequence : name;
+  if ((early.length && single) || mayMean(meant)) {
+    early.push(meant);
+    event.preventDefault();
+    before = "";
+    return;
+  }
   if ((sequence && done(sequence)) || done(name)) {
     event.preventDefault();
     before = "";
@@ -119,4 +143,7 @@ export function keysOf(id) {
 /** Hear keys from now on. */
 export function followKeys() {
   addEventListener("keydown", pressed);
+  effect(() => {
+    if (commandsChanged.value || !isArriving.value) queueMicrotask(catchUp); // when all are known that come together
+  });
 }

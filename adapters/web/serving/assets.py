@@ -27,6 +27,9 @@ DIGEST_CHARACTERS = 12
 GZIP_BYTES_MIN = 512  # a smaller file is not worth it
 
 ENTRY = "app.js"
+# Modules that a page imports by itself: after its first picture, where there is room for the side
+# panel, and when it has nothing to do. Each is one file with all that it needs.
+STAGES = ("after_paint.js", "panel/panel.js", "in_advance.js")
 STYLES = "all.css"  # made of the sheets in css/
 STYLE_ORDER = ("css/tokens.css", "css/base.css")
 
@@ -69,13 +72,17 @@ class Asset:
 
 
 class Assets:
-    """All files of one version. `entry` is the module that a page runs."""
+    """All files of one version. `entry` is the module that a page runs; `preloaded` are all that it
+    needs for its first picture, `fetched_after` those that it needs right after that.
+    """
 
     def __init__(self, files: Mapping[str, bytes], entry: str = ENTRY, digest: str = "") -> None:
         self._files = {name: Asset(name, body) for name, body in files.items()}
         self.digest = digest or _digest(files)
         self.entry = entry
         self.preloaded = import_graph(files, entry)
+        after = import_graph(files, join(dirname(entry), STAGES[0]))
+        self.fetched_after = [name for name in after if name not in self.preloaded]
 
     def url(self, name: str) -> str:
         """Return the path of a file for a browser."""
@@ -110,7 +117,7 @@ def load_assets(folder: Path | None) -> Assets:
         return Assets(files, digest=DEVELOPER)
     files[STYLES] = _STYLE_COMMENTS.sub(b"", files[STYLES])
     try:
-        files |= join_modules(files, ENTRY)
+        files |= join_modules(files, ENTRY, STAGES)
     except UnjoinableModule as fault:  # slower, but the same page
         emit("web.not_joined", "warning", error=fault)
         return Assets(files)

@@ -4,6 +4,9 @@
     joined["join/app.js"]       app.js, and all that it imports before it runs
     joined["join/1.js"]         what a dynamic import needs beyond that
 
+    join_modules(files, "app.js", ("later.js",))
+    joined["join/later.js"]     one file with all that later.js needs, and app.js does not
+
 Nothing is translated: each module becomes a function that is called once, in the order of its
 imports, and comments and needless blanks are left out. What several dynamic imports need is in
 a file of its own, so that every module runs once. A developer is served the modules as they are.
@@ -15,7 +18,7 @@ imports and exports begin a line, exports are not reassigned, and imports make n
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from posixpath import dirname, join, normpath
+from posixpath import basename, dirname, join, normpath
 
 from adapters.web.serving.squeezing import squeezed
 
@@ -54,10 +57,15 @@ class _Module:
     exports: list[tuple[str, str]] = field(default_factory=list)  # its name outside, inside
 
 
-def join_modules(files: Mapping[str, bytes], entry: str) -> Mapping[str, bytes]:
-    """Return the joined files by their names, that of the entry first."""
+def join_modules(
+    files: Mapping[str, bytes], entry: str, stages: Sequence[str] = ()
+) -> Mapping[str, bytes]:
+    """Return the joined files by their names, that of the entry first. `stages` are modules that
+    are imported later, but nearly always: each is one file, called as the module is, with all that
+    it needs beyond those before it.
+    """
     modules = _reached(files, entry)
-    chunks = _chunks(modules, entry)
+    chunks = _chunks(modules, (entry, *(name for name in stages if name in modules)))
     place = {name: chunk for chunk, names in chunks.items() for name in names}
     return {
         f"{FOLDER}/{chunk}": _written(chunk, [modules[name] for name in names], place).encode()
@@ -152,24 +160,30 @@ def _numbered(inside: str) -> Iterable[tuple[int, tuple[str, str]]]:
     return enumerate(_names(inside))
 
 
-def _chunks(modules: Mapping[str, _Module], entry: str) -> Mapping[str, Sequence[str]]:
+def _chunks(modules: Mapping[str, _Module], stages: Sequence[str]) -> Mapping[str, Sequence[str]]:
     """Return the files to make, and the modules of each in the order in which they run.
 
-    Modules that the same dynamic imports need are together; what the entry needs is with it.
+    What a stage needs is with the first stage that needs it. Of the others, modules that the same
+    dynamic imports need are together.
     """
-    main = _in_order(modules, [entry])
+    chunks: dict[str, Sequence[str]] = {}
+    placed: set[str] = set()
+    for stage in stages:
+        fresh = [name for name in _in_order(modules, [stage]) if name not in placed]
+        chunks[basename(stage)] = fresh
+        placed.update(fresh)
     starts = [later for module in modules.values() for later in module.later]
     needed_by: dict[str, list[str]] = {}
     for start in dict.fromkeys(starts):
         for name in _in_order(modules, [start]):
-            if name not in main:
+            if name not in placed:
                 needed_by.setdefault(name, []).append(start)
     groups: dict[tuple[str, ...], list[str]] = {}
-    for name in _in_order(modules, [entry, *starts]):
+    for name in _in_order(modules, [*stages, *starts]):
         if name in needed_by:
             groups.setdefault(tuple(sorted(needed_by[name])), []).append(name)
     numbered = enumerate(groups.values(), 1)
-    return {entry: main, **{f"{number}.js": names for number, names in numbered}}
+    return {**chunks, **{f"{number}.js": names for number, names in numbered}}
 
 
 def _in_order(modules: Mapping[str, _Module], starts: Sequence[str]) -> Sequence[str]:

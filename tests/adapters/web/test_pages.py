@@ -71,6 +71,28 @@ async def test_a_token_that_may_not_read_chats_gets_none(edge):
     assert ["/api/v2/users/me"] == [*found]
 
 
+async def test_a_page_goes_compressed_to_who_asks_for_it(edge):
+    chat = await a_chat(edge, "much to read " * 1_000)
+
+    small = await edge.member.get(f"/c/{chat}", headers={"accept-encoding": "gzip"})
+
+    assert "gzip" == small.headers["content-encoding"]
+    assert "accept-encoding" == small.headers["vary"]
+    assert int(small.headers["content-length"]) < len(small.body) / 2
+    assert b"much to read" in small.body
+
+
+async def test_what_is_needed_after_the_first_picture_is_fetched_without_haste(edge):
+    head = (await edge.member.get("/c/one+two")).body.decode().partition("</head>")[0]
+
+    first = re.findall(r'<link rel="modulepreload" href="[^"]*/([\w.-]+)">', head)
+    then = re.findall(
+        r'<link rel="modulepreload" fetchpriority="low" href="[^"]*/([\w.-]+)">', head
+    )
+    assert "app.js" in first
+    assert ["after_paint.js"] == then
+
+
 async def test_no_text_ends_the_data_of_a_page(edge):
     chat = await a_chat(edge, "</script><script>alert(1)</script><!--")
 

@@ -3,6 +3,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { blocksOf } from "../../../adapters/web/assets/text/blocks.js";
+import { knowAll, whenMissed } from "../../../adapters/web/assets/text/characters.js";
 import { wordsOf } from "../../../adapters/web/assets/text/inline.js";
 import { isAllowed, leadsSomewhere } from "../../../adapters/web/assets/text/links.js";
 
@@ -76,4 +77,18 @@ test("nesting without end is no way to break the page", () => {
   blocksOf(">".repeat(5000) + " x");
   blocksOf("[".repeat(5000));
   blocksOf("*a ".repeat(5000));
+});
+
+test("a name of a character that is not known at first is told once, and read when all are known", async () => {
+  let times = 0;
+  whenMissed(() => (times += 1));
+
+  assert.deepEqual(paragraph("&copy; &amp;amp; &#9731; &zwj;"), ["© &amp; ☃ \u200d"]);
+  assert.equal(times, 0);
+  assert.deepEqual(paragraph("&Dcaron; &none;"), ["&Dcaron; &none;"]);
+  assert.deepEqual(paragraph("&Dcaron;"), ["&Dcaron;"]);
+  await knowAll();
+
+  assert.equal(times, 1);
+  assert.deepEqual(paragraph("&Dcaron; &copy; &none;"), ["Ď © &none;"]);
 });

@@ -4,6 +4,7 @@
 
 import { readFileSync } from "node:fs";
 import { blocksOf } from "../../../adapters/web/assets/text/blocks.js";
+import { knowAll } from "../../../adapters/web/assets/text/characters.js";
 import { below, randomOf } from "./cases.js";
 import { randomList, randomText } from "./markdown.js";
 
@@ -71,6 +72,7 @@ function* texts(count, seed, spec) {
   if (spec) for (const [, text] of readFileSync(spec, "utf8").matchAll(EXAMPLE)) yield text.replaceAll("→", "\t");
 }
 
+await knowAll();
 const [count, seed, spec] = process.argv.slice(2);
 for (const text of texts(Number(count), Number(seed), spec)) {
   const blocks = blocksOf(text);

@@ -4,7 +4,6 @@ import { computed, html, signal, useEffect, useMemo, useSignal, useSignalEffect 
 import { current } from "../current.js";
 import { command, find } from "../commands.js";
 import { keyWords } from "../keys.js";
-import { whenIdle } from "../kernel/idle.js";
 import { isMine } from "../list/acts.js";
 import { preferences } from "../preferences.js";
 import { ownerName } from "../state/row_words.js";
@@ -39,8 +38,6 @@ const ApprovalsBar = later(() => import("./approvals_bar.js").then((module) => m
 const Beside = later(() => import("./beside.js").then((module) => module.Beside));
 const Queue = later(() => import("./queue.js").then((module) => module.Queue));
 
-const PREPARE_MS = 2000; // after the first picture what a message may need is loaded: the network may go
-
 const chatOf = (/** @type {any} */ state) => state.chat;
 const WORKS = ["running", "interrupting", "requires_action"];
 const PLACEHOLDER = "Say what comes next. / for commands, @ for files";
@@ -71,7 +68,6 @@ function OwnComposer({ conversation, query }) {
   useEffect(() => registered(place), [place]);
   useEffect(() => taken(place.desk, query), [place]);
   useDrop(place.desk);
-  useEffect(() => prepare(), []);
   useEffect(() => followEditing(place), [place]);
   useSignalEffect(() => followStop(place));
   const mine = place.desk;
@@ -88,13 +84,6 @@ function OwnComposer({ conversation, query }) {
     </div>
     <${Hint} place=${place} />
   </div>`;
-}
-
-/** Load what is drawn sooner or later, once there is nothing else to do. */
-function prepare() {
-  const load = () => void Promise.allSettled([import("./queue.js"), import("./beside.js"), import("./attachments.js"), import("./suggestion_list.js"), import("./approvals_bar.js")]);
-  const timer = setTimeout(() => whenIdle(load), PREPARE_MS);
-  return () => clearTimeout(timer);
 }
 
 /** "Stopping…" until the chat has been interrupting, or works no longer. @param {Place} place */

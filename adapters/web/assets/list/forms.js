@@ -1,6 +1,4 @@
-/** Forms about chats. Their modules are loaded when the page is idle, or when they are asked for. */
-
-import { whenIdle } from "../kernel/idle.js";
+/** Forms about chats. Their modules are loaded when they are asked for, if not in advance. */
 
 /** @typedef {import("../wire/types.js").Chat} Chat */
 
@@ -15,7 +13,3 @@ export const share = (chat, at) => import("./share.js").then((module) => module.
 
 /** @param {unknown} error */
 const failed = (error) => void dispatchEvent(new CustomEvent("module-missing", { detail: error }));
-
-/** Load the forms that a key opens, so that what is typed at once finds them. */
-export const loadForms = () =>
-  whenIdle(() => void Promise.all([import("./rename.js"), import("./labels.js")]).catch(() => {}));

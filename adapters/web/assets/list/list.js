@@ -11,7 +11,6 @@ import { reasonOf } from "./acts.js";
 import { Chips, filter } from "./chips.js";
 import { chatCommands } from "./commands.js";
 import { Foot } from "./foot.js";
-import { loadForms } from "./forms.js";
 import { chooseNone, chosen, filters, rows } from "./look.js";
 import { itemsOfMany } from "./menu.js";
 import { useModels } from "./names.js";
@@ -24,7 +23,6 @@ export function List() {
   useModels();
   useEffect(() => chats.begin(), []);
   useEffect(chatCommands, []);
-  useEffect(loadForms, []);
   useEffect(() => void chats.show(query), [JSON.stringify(query)]);
   return html`<nav class="side" aria-label="Chats">
     <header>

@@ -6,15 +6,16 @@ const AGAIN_MS = 3000; // after a module could not be had: there may be no netwo
 
 /**
  * Return a view of a module that is loaded when the view is drawn for the first time. Until then
- * there is nothing; what is loaded once is drawn at once.
+ * there is nothing, or what keeps its place; what is loaded once is drawn at once.
  *
  *     const Share = later(() => import("./share.js").then((module) => module.Share));
  *
  * @template {(props: any) => any} View
  * @param {() => Promise<View>} load
+ * @param {(props: any) => any} [Before] what keeps its place
  * @returns {View}
  */
-export function later(load) {
+export function later(load, Before) {
   /** @type {View | null} */
   let loaded = null;
   /** @param {any} props */
@@ -30,7 +31,8 @@ export function later(load) {
       if (!loaded) tried();
       return () => clearTimeout(timer);
     }, []);
-    return loaded && html`<${loaded} ...${props} />`;
+    if (loaded) return html`<${loaded} ...${props} />`;
+    return Before ? html`<${Before} ...${props} />` : null;
   }
   return /** @type {any} */ (Later);
 }

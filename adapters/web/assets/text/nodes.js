@@ -6,10 +6,10 @@
 // `Code` is the view of a block of code, {block}: {language, text, open}; without one it is plain.
 // The page has one h1, so headings of a text begin at h3.
 
-import { Fragment, h, html, memo, useRef } from "../ui.js";
+import { Fragment, h, html, memo, signal, useRef } from "../ui.js";
 import { blocksOf } from "./blocks.js";
+import { whenMissed } from "./characters.js";
 import { Footnote, FootnoteMark } from "./footnote_views.js";
-import { grown } from "./grow.js";
 import { leadsSomewhere } from "./links.js";
 
 /**
@@ -18,10 +18,22 @@ import { leadsSomewhere } from "./links.js";
  * @typedef {(props: {block: Block}) => any} CodeView
  */
 
+/** What parses only the end of a text that grows; until it is there the whole is parsed. @type {typeof import("./grow.js").grown | null} */
+let grown = null;
+/** @param {typeof import("./grow.js").grown} given */
+export const growBy = (given) => void (grown = given);
+
+const namesKnown = signal(0); // another number: texts with names of characters are to be read once more
+whenMissed(() => (namesKnown.value += 1));
+
 /** @param {{text: string, grows?: boolean, Code?: CodeView}} props */
 export const Markdown = memo(({ text, grows = false, Code = PlainCode }) => {
   const kept = useRef(/** @type {import("./grow.js").Grown | null} */ (null));
-  if (grows || kept.current) kept.current = grown(kept.current, text);
+  const names = namesKnown.value;
+  const known = useRef(names);
+  const before = known.current === names ? kept.current : null;
+  if (grown && (grows || kept.current)) kept.current = grown(before, text);
+  known.current = names;
   const blocks = kept.current ? kept.current.blocks : blocksOf(text);
   return blocksView(blocks, Code);
 });

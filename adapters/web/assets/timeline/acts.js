@@ -19,6 +19,7 @@ import { textOf } from "./turn.js";
 
 /** @param {Desk} desk @returns {() => void} */
 export function registerActs(desk) {
+  readModels(); // anew after a while, with each chat that is opened
   const here = () => !current.value || current.value === desk.conversation;
   const all = [...acts(desk), ...navigationOf(desk)];
   desk.around.own = new Map(all.map((each) => [each.id, each]));

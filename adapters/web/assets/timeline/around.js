@@ -1,13 +1,12 @@
 // What surrounds the cards of one chat: what they ask for, and what the page remembers for them.
 
-import { chats } from "../chats_store.js";
-import { catalogue, modelOf, readModels } from "../composer/catalogue.js";
 import { money } from "../text/money.js";
-import { find } from "../commands.js";
+import { run } from "../commands.js";
 import { current } from "../current.js";
 import { me } from "../session.js";
 import { computed, effect, signal } from "../ui.js";
 import { address, api } from "../wire/api.js";
+import { lookups } from "./lookups.js";
 
 /** @typedef {import("./timeline.js").Conversation} Conversation */
 /** @typedef {ReturnType<typeof aroundOf>} Around */
@@ -18,7 +17,6 @@ export function aroundOf(conversation) {
   const children = computed(() => chat.value?.children ?? []);
   const firstAsk = computed(() => conversation.state.value.asks[0]);
   const decisions = decisionsOf(conversation);
-  readModels();
   return {
     chat: conversation.id,
     ...memoryOf(),
@@ -26,14 +24,14 @@ export function aroundOf(conversation) {
     isCurrent: () => !current.value || current.value === conversation,
     do: doer(conversation),
     agent: (/** @type {string} */ child) =>
-      children.value.find((/** @type {any} */ each) => each.id === child) ?? found(child),
+      children.value.find((/** @type {any} */ each) => each.id === child) ?? lookups.value.chat(child),
     text: textOf,
     href: (/** @type {string} */ file) => address(`chats/files/${encodeURIComponent(file)}`),
     server: serverOf,
     decided: (/** @type {string} */ call) => decisions.map.value.get(call),
     isFirst: (/** @type {any} */ ask) => firstAsk.value?.tool_call_id === ask.tool_call_id,
     fill: (/** @type {any} */ hole) => conversation.loadHole(hole).catch(() => {}),
-    model: (/** @type {string | undefined} */ model) => (model && catalogue.value && modelOf(model)?.name) || "",
+    model: (/** @type {string | undefined} */ model) => (model ? lookups.value.model(model) : ""),
     money: (/** @type {number} */ micros) => money(micros, 0),
     person: (/** @type {string | undefined} */ user) => personOf(user, chat.value),
     get readonly() {
@@ -65,12 +63,6 @@ function memoryOf() {
   };
 }
 
-/** @param {string} id */
-function found(id) {
-  void chats.list.value; // drawn again when the list has news
-  return chats.find(id);
-}
-
 /** Whether each card is open, as the user left it: a signal for each that was asked for. */
 function remembering() {
   /** @type {Map<string, import("../ui.js").Signal<boolean | undefined>>} */
@@ -90,7 +82,9 @@ const doer = (conversation) =>
    * @param {any} args
    */
   function (id, args) {
-    return (this.own.get(id) ?? find(id))?.run({ chat: conversation.id, ...args });
+    const given = { chat: conversation.id, ...args };
+    const own = this.own.get(id);
+    return own ? own.run(given) : run(id, given);
   };
 
 /** @param {string} file */

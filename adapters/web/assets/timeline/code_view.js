@@ -3,10 +3,12 @@
 import { html, memo, useEffect, useState } from "../ui.js";
 import { run } from "../commands.js";
 import { icon } from "../shared/icons.js";
-import { colourText } from "../text/code.js";
 import { size } from "./words.js";
 
 /** @typedef {{text: string, cls: string}} Piece */
+
+/** Loaded with the first code. @type {(text: string, name: string) => Promise<Piece[][] | null>} */
+const colourText = async (text, name) => (await import("../text/code.js")).colourText(text, name);
 
 const QUIET_MS = 500; // without more of a block that is not complete; then it is coloured all the same
 const LETTERS = 160; // a line may have on the average

@@ -3,8 +3,6 @@
 import { html, memo, useComputed, useLayoutEffect, useMemo, useRef, useSignal } from "../ui.js";
 import { Place } from "./anchor.js";
 import { aroundOf } from "./around.js";
-import { Announcer } from "./announcer.js";
-import { registerActs } from "./acts.js";
 import { Endings } from "./endings.js";
 import { editing } from "./editing.js";
 import { Guard } from "./guard.js";
@@ -13,9 +11,14 @@ import { JumpButton } from "./jump.js";
 import { ItemView, PlainItem } from "./rows.js";
 import { Sending } from "./own_message.js";
 import { itemsOf } from "./turn.js";
+import { afterPaint } from "../kernel/first_paint.js";
+import { later } from "../shared/later.js";
 
 /** @typedef {ReturnType<import("../conversation.js").openConversation>} Conversation */
 
+const Announcer = later(() => afterPaint().then((module) => module.Announcer));
+
+const AGAIN_MS = 3000; // after what is loaded later could not be had
 const AHEAD = 2; // screens before the first message at which older ones are read
 
 /** @param {{conversation: Conversation}} props */
@@ -87,7 +90,7 @@ function usePlace({ box, place, conversation, around, items }) {
   useLayoutEffect(() => {
     place.attach(box.current);
     const removers = [
-      registerActs({ conversation, around, place, items, box: box.current }),
+      withActs({ conversation, around, place, items, box: box.current }),
       keepPlace({ conversation, place, items }),
     ];
     const print = () => place.whole(true);
@@ -102,6 +105,26 @@ function usePlace({ box, place, conversation, around, items }) {
       place.detach();
     };
   }, [conversation]);
+}
+
+/**
+ * Make known what can be done here, as soon as that is loaded.
+ * @param {any} desk
+ * @returns {() => void} ends it
+ */
+function withActs(desk) {
+  let isOver = false;
+  let remove = () => {};
+  const begin = () =>
+    afterPaint().then(
+      ({ registerActs }) => void (isOver || (remove = registerActs(desk))),
+      () => isOver || setTimeout(begin, AGAIN_MS),
+    );
+  begin();
+  return () => {
+    isOver = true;
+    remove();
+  };
 }
 
 /** A row: what is measured, and keeps its place. @param {{item: import("./items.js").Item, at: any}} props */

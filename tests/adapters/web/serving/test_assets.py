@@ -9,6 +9,7 @@ import pytest
 from adapters.web.serving.assets import (
     ENTRY,
     FOLDER,
+    STAGES,
     STYLES,
     TYPES,
     Assets,
@@ -18,8 +19,8 @@ from adapters.web.serving.assets import (
 from adapters.web.serving.joining import join_modules
 
 FIRST_CHAT_BYTES_MAX = 150 * 1024  # all that a first chat loads, compressed
+FIRST_PAINT_BYTES_MAX = 75 * 1024  # of scripts, before anything is seen
 REQUESTS_MAX = 40
-TEXT_MODULES = ("vendor/markdown-it.js",)  # beside what the entry imports
 
 
 @pytest.fixture(scope="module")
@@ -37,7 +38,7 @@ def test_every_file_is_of_a_kind_that_is_served():
 def test_modules_are_joined():
     files = {p.relative_to(FOLDER).as_posix(): p.read_bytes() for p in FOLDER.rglob("*.js")}
 
-    join_modules(files, ENTRY)  # else it says which module is not, and why
+    join_modules(files, ENTRY, STAGES)  # else it says which module is not, and why
 
 
 def test_one_byte_more_is_another_version():
@@ -59,11 +60,23 @@ def test_files_of_libraries_are_those_that_were_listed():
 
 
 def test_a_first_chat_loads_little(assets):
-    names = [*assets.preloaded, *TEXT_MODULES, STYLES]
+    names = [*assets.preloaded, *assets.fetched_after, "join/panel.js", STYLES]
     sizes = {name: len(assets.find(name).compressed) for name in dict.fromkeys(names)}
 
     assert sum(sizes.values()) <= FIRST_CHAT_BYTES_MAX, sizes
     assert len(sizes) <= REQUESTS_MAX
+
+
+def test_a_first_picture_needs_few_scripts(assets):
+    sizes = {name: len(assets.find(name).compressed) for name in assets.preloaded}
+
+    assert "vendor/markdown-it.js" in sizes
+    assert sum(sizes.values()) <= FIRST_PAINT_BYTES_MAX, sizes
+
+
+def test_what_comes_later_is_no_part_of_the_first_picture(assets):
+    assert ["join/after_paint.js"] == assets.fetched_after
+    assert not [n for n in assets.preloaded if "after_paint" in n or "in_advance" in n]
 
 
 def test_style_sheets_are_joined_tokens_first(assets):

@@ -98,6 +98,24 @@ Promise.all([import("./one/first.js"), import("./second.js")]).then(([one, two])
     assert ["app", "x", "x"] == said[2][0] == said[2][1]
 
 
+def test_a_stage_is_one_file_with_all_that_those_before_it_lack(tmp_path):
+    sources = {
+        "app": 'import {words} from "./shared.js";\nimport("./late.js").then(() => say(words));\n',
+        "shared": SHARED,
+        "both": BOTH,
+        "other": 'import {both} from "./both.js";\nboth();\n',
+        "late": 'import {both} from "./both.js";\nboth();\nvoid import("./other.js");\n',
+    }
+    files = {f"{name}.js": text.encode() for name, text in sources.items()}
+
+    made = join_modules(files, "app.js", ("late.js", "missing.js"))
+
+    assert ["join/app.js", "join/late.js", "join/1.js"] == [*made]
+    said = said_by(tmp_path, made)
+    assert [["shared runs"], ["both runs"]] == said[:2]
+    assert b"both runs" in made["join/late.js"]
+
+
 def test_comments_are_left_out_and_what_looks_like_one_is_not(tmp_path):
     files = joined(
         app="""
