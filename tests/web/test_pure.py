@@ -11,7 +11,7 @@ from pathlib import Path
 from tests.web import npm
 
 HERE = Path(__file__).parent / "pure"
-SECONDS_MAX = 120
+SECONDS_MAX = 300  # a hang; a quiet machine takes ten
 
 
 def test_the_rules_of_the_page():

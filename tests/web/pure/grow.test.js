@@ -5,22 +5,11 @@ import { test } from "node:test";
 import { blocksOf } from "../../../adapters/web/assets/text/blocks.js";
 import { grown } from "../../../adapters/web/assets/text/grow.js";
 import { SEED, TIMES, below, randomOf } from "./cases.js";
+import { growAll } from "./growing.js";
 import { randomList, randomText } from "./markdown.js";
 
 const TEXTS = 150;
 const LINES_MAX = 14;
-
-const plain = (text) => text.replace(/\r\n?/g, "\n");
-
-/** Grow a text by steps of one character, or of random lengths; compare at each. */
-function growAll(text, stepOf) {
-  let state = null;
-  for (let at = 0; at <= text.length; at += stepOf()) {
-    const part = text.slice(0, at);
-    state = grown(state, part);
-    assert.deepEqual(state.blocks, blocksOf(plain(part)), JSON.stringify(part));
-  }
-}
 
 test("at every length the blocks are those of the whole", () => {
   const random = randomOf(SEED);

@@ -20,6 +20,34 @@ function lineOf(random) {
   return pick(random, STARTS) + words.join(pick(random, [" ", " ", ""]));
 }
 
+const SIGNS = ["*", "**", "_", "a_", "_b", "`", "``", "[", "](b)", "](b", "c)", "[a", "b]", "~~", "[1]", "\\", "2 * 3", "a*b", "snake_case", "<", "(see [a](b))", "**a *b***"];
+const PLAIN = ["the", "page", "shows", "what", "was", "said,", "and", "nothing", "more.", "Then", "it", "waits"];
+const BREAKS = ["\n", "\n", "  \n", "\\\n", "\n   ", "\n| a | b |\n", "\n- ", "\n===", "\n[ref]: /url\n"];
+
+/** Return a text that is one long paragraph mostly; `odd`: how much of it may be something else. */
+export function randomParagraph(random, words, odd) {
+  let text = random() < 0.3 ? "Words before.\n\n" : "";
+  for (let at = 0; at < words; at += 1) {
+    const dice = random();
+    text += dice < odd ? pick(random, SIGNS) : dice < 3 * odd ? pick(random, WORDS) : pick(random, PLAIN);
+    text += random() < odd ? pick(random, BREAKS) : random() < 0.05 ? "\n" : " ";
+  }
+  return text;
+}
+
+const CELLS = ["1", "**a**", "`|`", "a \\| b", "", "[ref]", "*x", "http://a.b/c", "[ref]: /url"];
+const AFTER_ROWS = ["no row", "- item", "", "> q", "---", "# head", "| one", "a | b | c | d"];
+
+/** Return a text with a long table, with oddities between its rows. */
+export function randomTable(random, rows) {
+  const made = random() < 0.5 ? ["Words before.", "| a | b |", "|:-|-:|"] : ["a | b", "---|---"];
+  for (let at = 0; at < rows; at += 1) {
+    if (random() < 0.05) made.push(pick(random, AFTER_ROWS));
+    else made.push(`| ${pick(random, CELLS)} | ${pick(random, CELLS)}${random() < 0.7 ? " |" : ""}`);
+  }
+  return made.join("\n");
+}
+
 const MARKS = ["- ", "* ", "1. ", "2) ", " - ", "   - ", "-   "];
 const ODD = ["", "", "  more", "lazy", "      code", "  ```", "  ---", "  - inner", "-", "***", "===", "[ref]: /url", "  # head", "\n", "| a |", "> q", "[^1]: note", "  [^1]: note", "- [^1]: note"];
 

@@ -7,23 +7,28 @@
 // same object as before, and so is every part of one that does, so that a view may compare by `===`.
 //
 // What follows can change only the block that the last complete line is in, and what is behind it;
-// of a list only its last two items. A link definition may change any block, so one that comes has
+// of a list only its last two items, of a table its last two rows, of a long paragraph its last words. A link definition may change any block, so one that comes has
 // all parsed anew.
 
 import { same } from "../state/same.js";
 import { parsed } from "./blocks.js";
-import { openedList, withOpened } from "./open_list.js";
+import { openedList, withList } from "./open_list.js";
+import { openedParagraph, withParagraph } from "./open_paragraph.js";
+import { openedTable, withTable } from "./open_table.js";
 import { shared, skipLines } from "./shared.js";
 
 /**
  * @typedef {import("./blocks.js").Block} Block
  * @typedef {import("./blocks.js").References} References
  *
+ * @typedef {import("./open_list.js").OpenList | import("./open_table.js").OpenTable
+ *   | import("./open_paragraph.js").OpenParagraph} Open
+ *
  * `line`, `at`: where the part begins that is parsed anew, in lines and characters; `settled`: how
- * many blocks lie before it; `open`: the list that it begins within; `defined`: the link
+ * many blocks lie before it; `open`: the block that it begins within; `defined`: the link
  * definitions before it; `references`: all of them.
  * @typedef {{text: string, blocks: readonly Block[], line: number, at: number, settled: number,
- *   open: import("./open_list.js").OpenList | null, defined: References, references: References}} Grown
+ *   open: Open | null, defined: References, references: References}} Grown
  */
 
 const DEFINITION = /\]:/;
@@ -56,9 +61,9 @@ function begun(text) {
  */
 function goneOn(before, text) {
   const { line, at, settled, open, defined } = before;
-  const tail = parsed(text.slice(at), defined);
+  const tail = parsed((open?.lead ?? "") + text.slice(at), defined);
   if (!same(tail.references, before.references)) return null;
-  const come = withOpened(open, tail.blocks.map((block) => moved(block, line)));
+  const come = withOpen(open, tail.blocks.map((block) => moved(block, line - (open?.leadLines ?? 0))));
   if (!come) return null;
   const blocks = [...before.blocks.slice(0, settled), ...come];
   return settle({ ...before, text, blocks, references: tail.references });
@@ -67,33 +72,54 @@ function goneOn(before, text) {
 /**
  * Move the beginning of what is parsed anew as far as what follows can change nothing before it.
  * The last line may not be complete: what comes may still take it, and with it the last block,
- * into the block before, but for a list, whose beginning is settled when it has several items.
+ * into the block before, but for one whose own beginning is settled: a list, a table, a paragraph.
  * @param {Grown} grown
  * @returns {Grown}
  */
 function settle(grown) {
   const { blocks } = grown;
   const last = blocks.length - 1;
-  const inLast = last >= 0 && openedList(blocks[last], grown);
-  if (inLast) return begunAt(grown, last, inLast.line, inLast);
+  const inLast = last >= 0 && opened(blocks[last], grown);
+  if (inLast) return begunAt(grown, last, inLast, inLast);
   const settled = Math.max(grown.settled, last - 1);
   if (!blocks[settled]) return grown;
-  const inside = openedList(blocks[settled], grown);
-  if (inside) return begunAt(grown, settled, inside.line, inside);
-  return settled > grown.settled ? begunAt(grown, settled, blocks[settled].lines[0], null) : grown;
+  const inside = opened(blocks[settled], grown);
+  if (inside) return begunAt(grown, settled, inside, inside);
+  if (settled <= grown.settled) return grown;
+  const line = blocks[settled].lines[0];
+  return begunAt(grown, settled, { line, at: skipLines(grown.text, grown.at, line - grown.line) }, null);
+}
+
+/**
+ * Return what is settled of a block, or null if nothing new is.
+ * @param {Block} block
+ * @param {Grown} grown
+ * @returns {Open | null}
+ */
+const opened = (block, grown) => openedList(block, grown) ?? openedTable(block, grown) ?? openedParagraph(block, grown);
+
+/**
+ * Return the blocks of the end of a text as blocks of the whole; null if the first of them does not
+ * go on with the open one.
+ * @param {Open | null} open
+ * @param {readonly Block[]} blocks
+ */
+function withOpen(open, blocks) {
+  if (!open) return blocks;
+  if (open.kind === "list") return withList(open, blocks);
+  return open.kind === "table" ? withTable(open, blocks) : withParagraph(open, blocks);
 }
 
 /**
  * @param {Grown} grown
  * @param {number} settled
- * @param {number} line
+ * @param {{line: number, at: number}} place
  * @param {Grown["open"]} open
  * @returns {Grown}
  */
-function begunAt(grown, settled, line, open) {
-  if (line <= grown.line) return grown;
-  const at = skipLines(grown.text, grown.at, line - grown.line);
-  const passed = grown.text.slice(grown.at, at);
+function begunAt(grown, settled, { line, at }, open) {
+  if (at <= grown.at) return grown;
+  const passed = (grown.open?.lead ?? "") + grown.text.slice(grown.at, at);
   const defined = DEFINITION.test(passed) ? parsed(passed, grown.defined).references : grown.defined;
   return { ...grown, line, at, settled, open, defined };
 }

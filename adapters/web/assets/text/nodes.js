@@ -99,13 +99,17 @@ function itemBlocks(blocks, tight, Code) {
 /** The words of an item without space around it. */
 const Words = memo((/** @type {{block: Block}} */ { block }) => h(Fragment, null, block.children.map(inlineView)));
 
+/** @param {"th" | "td"} tag @param {Inline[][]} row @param {string[]} aligns */
+const cellsOf = (tag, row, aligns) =>
+  row.map((cell, at) => h(tag, { key: at, class: aligns[at] || undefined, dir: "auto" }, cell.map(inlineView)));
+
+const RowView = memo((/** @type {{row: Inline[][], aligns: string[]}} */ { row, aligns }) => h("tr", null, cellsOf("td", row, aligns)));
+
 /** @param {Block} block */
 function tableView({ aligns, head, rows }) {
-  const cells = (/** @type {"th" | "td"} */ tag, /** @type {Inline[][]} */ row) =>
-    row.map((cell, at) => h(tag, { key: at, class: aligns[at] || undefined, dir: "auto" }, cell.map(inlineView)));
   return html`<div class="wide" tabindex="0" role="region" aria-label="Table"><table>
-    <thead><tr>${cells("th", head)}</tr></thead>
-    <tbody>${rows.map((/** @type {Inline[][]} */ row, /** @type {number} */ at) => html`<tr key=${at}>${cells("td", row)}</tr>`)}</tbody>
+    <thead><tr>${cellsOf("th", head, aligns)}</tr></thead>
+    <tbody>${rows.map((/** @type {Inline[][]} */ row, /** @type {number} */ at) => h(RowView, { key: at, row, aligns }))}</tbody>
   </table></div>`;
 }
 

@@ -9,8 +9,9 @@ import { skipLines } from "./shared.js";
 /**
  * @typedef {import("./blocks.js").Block} Block
  *
- * `items` are settled; `line` is where the next one begins; `loose`: blank lines were among them.
- * @typedef {{list: Block, items: readonly any[], line: number, loose: boolean}} OpenList
+ * `items` are settled; `line`, `at`: where the next one begins; `loose`: blank lines were among them.
+ * @typedef {{kind: "list", key: number, list: Block, items: readonly any[], line: number, at: number,
+ *   lead: string, leadLines: number, loose: boolean}} OpenList
  */
 
 const ITEMS_MIN = 6; // shorter lists are parsed as a whole
@@ -18,12 +19,12 @@ const ITEMS_MIN = 6; // shorter lists are parsed as a whole
 /**
  * Return what is settled of a list, or null if nothing new is, or it cannot be told.
  * @param {Block} list
- * @param {{text: string, line: number, at: number, open: OpenList | null}} grown
+ * @param {{text: string, line: number, at: number, open: any}} grown
  * @returns {OpenList | null}
  */
 export function openedList(list, { text, line, at, open }) {
   if (list.type !== "list" || list.items.length < ITEMS_MIN) return null;
-  const before = open && open.list.key === list.key ? open : null;
+  const before = open?.kind === "list" && open.key === list.key ? open : null;
   const from = before ? before.line : list.lines[0];
   if (from < line) return null; // it begins before what is parsed anew, as another list's end
   const items = list.items.slice(0, -2);
@@ -31,21 +32,22 @@ export function openedList(list, { text, line, at, open }) {
   const fresh = items.slice(before ? before.items.length : 0);
   if (!fresh.length || ![...fresh, list.items[items.length]].every(beginsWithWords)) return null;
   const begin = skipLines(text, at, from - line);
-  const chunk = text.slice(begin, skipLines(text, begin, next - from));
+  const end = skipLines(text, begin, next - from);
+  const chunk = text.slice(begin, end);
   const [probed, ...others] = parsed(`${chunk}${list.ordered ? "1" : ""}${list.mark} x\n`).blocks;
   if (others.length || probed?.type !== "list" || probed.items.length !== fresh.length + 1) return null;
-  return { list, items, line: next, loose: (before?.loose ?? false) || !probed.tight };
+  const loose = (before?.loose ?? false) || !probed.tight;
+  return { kind: "list", key: list.key, list, items, line: next, at: end, lead: "", leadLines: 0, loose };
 }
 
 /**
  * Return the blocks of the end of a text, whose first one goes on with the open list, as blocks of
  * the whole; null if it does not go on with it.
- * @param {OpenList | null} open
+ * @param {OpenList} open
  * @param {readonly Block[]} blocks
  * @returns {readonly Block[] | null}
  */
-export function withOpened(open, blocks) {
-  if (!open) return blocks;
+export function withList(open, blocks) {
   const [first, ...rest] = blocks;
   const { list, items, loose } = open;
   if (first?.type !== "list" || first.ordered !== list.ordered || first.mark !== list.mark) return null;
