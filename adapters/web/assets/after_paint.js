@@ -11,6 +11,7 @@ import {followNotices} from "./notices.js";
 import {registerPage} from "./page_commands.js";
 import {grown} from "./text/grow.js";
 import {growBy} from "./text/nodes.js";
+import "./shared/more_icons.js";
 import {lookups} from "./timeline/lookups.js";
 import {followTitle} from "./title.js";
 
@@ -18,8 +19,6 @@ export {Composer} from "./composer/composer.js";
 export {Edges} from "./edges.js";
 export {ChatHeader} from "./list/header.js";
 export {List} from "./list/list.js";
-export {NewChat} from "./list/new.js";
-export {Login} from "./login/login.js";
 export {registerActs} from "./timeline/acts.js";
 export {Announcer} from "./timeline/announcer.js";
 

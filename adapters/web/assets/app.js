@@ -35,8 +35,8 @@ function Later({load}) {
 
 const Edges = later(() => afterPaint().then((module) => module.Edges));
 const List = later(() => afterPaint().then((module) => module.List), ListPlace);
-const Login = later(() => afterPaint().then((module) => module.Login));
-const NewChat = later(() => afterPaint().then((module) => module.NewChat));
+const Login = later(() => import("./login/login.js").then((module) => module.Login));
+const NewChat = later(() => import("./list/new.js").then((module) => module.NewChat));
 const Panel = later(() => import("./panel/panel.js").then((module) => module.Panel));
 const settings = () => import("./settings/settings.js").then((module) => module.SettingsPage);
 const search = () => import("./list/search.js").then((module) => module.SearchPage);

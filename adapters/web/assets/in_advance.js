@@ -9,4 +9,6 @@ import "./composer/beside.js";
 import "./composer/queue.js";
 import "./composer/suggestion_list.js";
 import "./list/labels.js";
+import "./list/new.js";
 import "./list/rename.js";
+import "./login/login.js";

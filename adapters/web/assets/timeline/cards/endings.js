@@ -1,6 +1,7 @@
 // What stands below the last message of a chat that waits for somebody: consent that an agent asks
 // for, a pause before the next attempt, an error and what can be done about it.
 
+import "../../shared/more_icons.js";
 import { html, memo, useState } from "../../ui.js";
 import { icon } from "../../shared/icons.js";
 import { callOf, timeOf } from "../calls.js";

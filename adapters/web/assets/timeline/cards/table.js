@@ -1,5 +1,6 @@
 // Which card draws the calls of which tool. A new card is a file and a row here.
 
+import "../../shared/more_icons.js";
 import { html, memo } from "../../ui.js";
 import { icon } from "../../shared/icons.js";
 import { agentModels, Agents, interruptAgent, listAgents, messageAgent, spawnAgent } from "./agents.js";
