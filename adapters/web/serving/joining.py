@@ -67,8 +67,11 @@ def join_modules(
     modules = _reached(files, entry)
     chunks = _chunks(modules, (entry, *(name for name in stages if name in modules)))
     place = {name: chunk for chunk, names in chunks.items() for name in names}
+    asked = _asked_from_outside(modules, place)
     return {
-        f"{FOLDER}/{chunk}": _written(chunk, [modules[name] for name in names], place).encode()
+        f"{FOLDER}/{chunk}": _written(
+            chunk, [modules[name] for name in names], place, asked
+        ).encode()
         for chunk, names in chunks.items()
     }
 
@@ -208,7 +211,22 @@ def _in_order(modules: Mapping[str, _Module], starts: Sequence[str]) -> Sequence
     return list(done)
 
 
-def _written(chunk: str, modules: Sequence[_Module], place: Mapping[str, str]) -> str:
+def _asked_from_outside(
+    modules: Mapping[str, _Module], place: Mapping[str, str]
+) -> Mapping[str, int]:
+    """Return a number for each module that another file names, or a dynamic import."""
+    asked = [
+        source
+        for name, module in modules.items()
+        for source in (*module.needs, *module.later)
+        if source in place and (source in module.later or place[source] != place[name])
+    ]
+    return {name: number for number, name in enumerate(sorted(set(asked)))}
+
+
+def _written(
+    chunk: str, modules: Sequence[_Module], place: Mapping[str, str], asked: Mapping[str, int]
+) -> str:
     heads: dict[str, str] = {}
     parts: list[str] = []
     short = {module.name: f"${number}" for number, module in enumerate(modules)}
@@ -222,7 +240,7 @@ def _written(chunk: str, modules: Sequence[_Module], place: Mapping[str, str]) -
         if place[name] != chunk:
             alias = "$c_" + re.sub(r"\W", "_", place[name])
             heads[place[name]] = f'import {{$modules as {alias}}} from "./{place[name]}";'
-            return f'{alias}["{name}"]'
+            return f"{alias}[{asked[name]}]"
         return short[name]
 
     def later(module: _Module) -> str:
@@ -230,7 +248,7 @@ def _written(chunk: str, modules: Sequence[_Module], place: Mapping[str, str]) -
             name = normpath(join(dirname(module.name), found[1]))
             if name.startswith(VENDORED):
                 return f'import("../{name}")'
-            return f'import("./{place[name]}").then((chunk) => chunk.$modules["{name}"])'
+            return f'import("./{place[name]}").then((chunk) => chunk.$modules[{asked[name]}])'
 
         return _DYNAMIC.sub(loaded, module.body)
 
@@ -239,8 +257,9 @@ def _written(chunk: str, modules: Sequence[_Module], place: Mapping[str, str]) -
             f"const {pattern} = {reference(name)};" for pattern, name in module.bindings if pattern
         ]
         names = ", ".join(b if a == b else f"{a}: {b}" for a, b in module.exports)
+        told = f" = $modules[{asked[module.name]}]" if module.name in asked else ""
         parts.append(
-            f'const {short[module.name]} = $modules["{module.name}"] = (() => {{\n'
+            f"const {short[module.name]}{told} = (() => {{\n"
             + "\n".join([*bound, later(module).strip()])
             + f"\nreturn {{{names}}};\n}})();\n"
         )
