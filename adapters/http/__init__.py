@@ -1,6 +1,7 @@
 """HTTP: what every route stands on.
 
 For other rooms:
+compression       large answers for clients that take them compressed
 door              lets callers in, calls their handlers, and answers whatever happens
 endpoints         the rows of the API: calls, callers, scopes, responses, sockets
 files             names of files and media types of uploads
@@ -18,7 +19,6 @@ requests          a request before it is let in
 routing           the row that a method and a path lead to
 
 Inside:
-compression       large answers for clients that take them compressed
 host              HTTP/1.1 and WebSocket on trio
 openapi_document  the rows as an OpenAPI document
 """
