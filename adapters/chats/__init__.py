@@ -4,6 +4,7 @@ For other rooms:
     files.routes              the routes of files
     files.store               files that users bring and chats make, and their contents for models
     new_chats                 requests for new chats, field by field
+    overview_rows             rows and records of overviews                               (pure)
     overviews                 chats as their users see them, pins, on PostgreSQL
     request_repeats           requests that come again under the name that they had before
     routes.chat_list          the list of chats and its search
@@ -27,7 +28,6 @@ For other rooms:
 Inside:
     content                   the content of a request made into the parts of a message
     files/                    files of chats
-    overview_rows             rows and records of overviews                               (pure)
     routes/                   one module for each subject
     streams/                  chats and lists of chats as they are watched
     wire/                     schemas, and how they are made of our types                 (pure)

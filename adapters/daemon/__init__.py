@@ -10,6 +10,7 @@ Inside:
     store_wiring    puts together the durable store
     route_wiring    puts together the routes and the door before them
     relay_wiring    puts together the relay between processes
+    text_values     says which texts of the API have only some values, and which
     systemd         tells systemd that the daemon is ready, stopping, alive
     metrics/        counts for Prometheus
 """

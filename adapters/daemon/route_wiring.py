@@ -40,6 +40,7 @@ from adapters.daemon.chat_wiring import ChatServices
 from adapters.daemon.metrics.figures import CapacityMetrics
 from adapters.daemon.metrics.flattened import with_process_label
 from adapters.daemon.relay_wiring import RelayServices
+from adapters.daemon.text_values import text_values
 from adapters.http.door import Authenticator, Door
 from adapters.http.endpoints import Caller, Endpoint, HttpResponse, Routes, Upgrade
 from adapters.http.health import DeploymentStatus, Probes
@@ -230,7 +231,7 @@ def door_of(deps: RouteDeps, routes: Sequence[Routes], *, access_url: str) -> Do
     auth, config = deps.auth, deps.config
     rows = [auth.streams.guarding(row) for subject in routes for row in subject.endpoints()]
     rows += web_rows(auth, rows, folder=config.web_dir)
-    published = ApiDescription(rows, access_url=access_url)
+    published = ApiDescription(rows, access_url=access_url, values=text_values())
     return Door(
         [*rows, *published.endpoints()],
         auth.callers,

@@ -17,6 +17,7 @@ origins           the addresses of clients and of this daemon
 refusals          refusals of requests, and the bodies of these answers
 requests          a request before it is let in
 routing           the row that a method and a path lead to
+schemas           schemas of the document, as generators of types want them, and marks for them
 
 Inside:
 host              HTTP/1.1 and WebSocket on trio

@@ -3,12 +3,14 @@
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from http import HTTPStatus
+from types import MappingProxyType
 from typing import Any
 
 import msgspec
 
 from adapters.http.endpoints import Access, Endpoint
 from adapters.http.refusals import Problem, RefusalBody
+from adapters.http.schemas import ValueTable, plain_components
 
 VERSION = "3.1.0"
 REFERENCE = "#/components/schemas/{name}"
@@ -22,14 +24,15 @@ UUID = {"type": "string", "format": "uuid"}
 NUMBER = {"type": "integer", "format": "int64"}
 PLACES: Mapping[str, Mapping[str, Any]] = {
     "chat": UUID,
-    "config": UUID,
     "file": UUID,
     "message": NUMBER,
+    "modelConfig": UUID,
     "notification": UUID,
     "organization": UUID,
     "queued": NUMBER,
     "run": UUID,
     "server": UUID,
+    "workspace": UUID,
 }  # others are names
 
 SECURITY = {
@@ -38,6 +41,34 @@ SECURITY = {
     "query": {"type": "apiKey", "in": "query", "name": "coder_session_token"},
     "browser": {"type": "apiKey", "in": "cookie", "name": "coder_session_token"},
 }
+
+LICENSE = {"name": "Apache-2.0", "identifier": "Apache-2.0"}
+TAGS = {
+    "MCP servers": "Servers of tools, and logins at them.",
+    "about": "This document.",
+    "approvals": "Calls of tools that wait for a person's consent.",
+    "chats": "Chats: made, listed, searched, changed.",
+    "files": "Files that chats are given.",
+    "health": "Whether the daemon works, and what it is.",
+    "later": "What clients of Coder ask, and is not there yet or not any more.",
+    "messages": "What is said in chats.",
+    "models": "Models that can be asked, and their settings.",
+    "organizations": "The one organization, and its members.",
+    "pages": "Pages for people.",
+    "providers": "Vendors of models, and their keys.",
+    "queue": "Messages that wait for their turn.",
+    "sessions": "Logging in and out, and tickets for streams.",
+    "settings": "Settings of the deployment and of users.",
+    "sharing": "Who may read a chat beside its owner.",
+    "skills": "Instructions that users keep for their chats.",
+    "streams": "Chats as they are watched.",
+    "titles": "Titles that a model makes.",
+    "tokens": "Tokens for programs.",
+    "turns": "Turns: interrupted, tried again, answered, compacted.",
+    "users": "Users, and what they may do.",
+    "workspaces": "Where chats work, and what that is made of.",
+}
+NO_VALUES: ValueTable = MappingProxyType({})
 
 INTRODUCTION = """\
 A self-hosted, durable daemon that runs LLM-agent chats.
@@ -48,25 +79,37 @@ query parameter or the cookie `coder_session_token`. Whatever is refused is answ
 `application/problem+json`."""
 
 
-def openapi_document(rows: Sequence[Endpoint], *, access_url: str, version: str) -> dict[str, Any]:
-    """Return what is served at /openapi.json."""
+def openapi_document(
+    rows: Sequence[Endpoint], *, access_url: str, version: str, values: ValueTable = NO_VALUES
+) -> dict[str, Any]:
+    """Return what is served at /openapi.json. `values` are those of texts that have only some."""
     types = list(_types(rows))
-    schemas, components = msgspec.json.schema_components(types, ref_template=REFERENCE)
+    schemas, found = msgspec.json.schema_components(types, ref_template=REFERENCE)
     known = dict(zip(map(_key, types), schemas, strict=True))
+    sent = [known[_key(row.body)] for row in rows if _is_schema(row.body)]
+    components = plain_components(found, types, sent, values)
     paths: dict[str, dict[str, Any]] = {}
     for row in sorted(rows, key=lambda row: (row.path, row.method)):
         for path in row.addresses:
             paths.setdefault(path, {})[row.method.lower()] = _operation(row, path, known)
     return {
         "openapi": VERSION,
-        "info": {"title": "promptcorner", "version": version, "description": INTRODUCTION},
+        "info": {
+            "title": "promptcorner",
+            "version": version,
+            "description": INTRODUCTION,
+            "license": LICENSE,
+        },
         "servers": [{"url": access_url}],
-        "tags": [{"name": tag} for tag in sorted({row.tag for row in rows})],
+        "tags": [
+            {"name": tag, "description": TAGS.get(tag, tag)}
+            for tag in sorted({row.tag for row in rows})
+        ],
         "security": [{name: []} for name in SECURITY],
         "paths": paths,
         "components": {
             "schemas": components,
-            "responses": _refused(known),
+            "responses": _used(_refused(known), paths),
             "securitySchemes": SECURITY,
         },
     }
@@ -174,6 +217,8 @@ def _answers(row: Endpoint, known: Mapping[str, Any]) -> dict[str, Any]:
         answers["303"] = {"description": "To where one logs in: no session was shown."}
     for status, type_ in row.answers.items():
         answers[str(status)] = {"description": HTTPStatus(status).phrase, **_content(type_, known)}
+    if not any(status.startswith("2") for status in answers):
+        answers["default"] = {"description": "Whatever is not listed is a refusal."}
     return answers
 
 
@@ -195,6 +240,18 @@ def _refusals(row: Endpoint) -> dict[str, Any]:
         str(status): {"$ref": f"#/components/responses/{form}_{status}"}
         for status in sorted(statuses - set(row.answers))
     }
+
+
+def _used(responses: Mapping[str, Any], paths: Mapping[str, Any]) -> dict[str, Any]:
+    """Return those of the responses that an operation refers to."""
+    told = {
+        answer["$ref"].rpartition("/")[2]
+        for item in paths.values()
+        for operation in item.values()
+        for answer in operation["responses"].values()
+        if "$ref" in answer
+    }
+    return {name: response for name, response in responses.items() if name in told}
 
 
 def _refused(known: Mapping[str, Any]) -> dict[str, Any]:

@@ -13,7 +13,8 @@ from typing import Any
 import msgspec
 
 from adapters.http.endpoints import Access, Call, Endpoint, HttpResponse
-from adapters.http.openapi_document import openapi_document
+from adapters.http.openapi_document import NO_VALUES, openapi_document
+from adapters.http.schemas import ValueTable
 from runtime.threads import ThreadLimits, read
 
 DEPTH_MAX = 6  # to which a type is shown; deeper it is only named
@@ -74,7 +75,7 @@ def _operation(
         if status.startswith(("1", "2")):
             said = f"<p>{status} {escape(answer['description'])}</p>"
             lines.append(said + _contents(answer, types))
-    refused = ", ".join(s for s in operation["responses"] if not s.startswith(("1", "2")))
+    refused = ", ".join(s for s in operation["responses"] if s.isdecimal() and s >= "3")
     lines.append(f"<p><small>Or {refused}</small></p>")
     head = f'<b class="m">{method.upper()}</b><code>{escape(path)}</code>'
     summary = f"<summary>{head} <small>{escape(operation['summary'])}</small></summary>"
@@ -150,8 +151,11 @@ MAKING = ThreadLimits("api_document", 1)
 class ApiDescription:
     """Serves the description of these rows, and of its own two."""
 
-    def __init__(self, rows: Sequence[Endpoint], *, access_url: str) -> None:
+    def __init__(
+        self, rows: Sequence[Endpoint], *, access_url: str, values: ValueTable = NO_VALUES
+    ) -> None:
         self._rows = [*rows, *self.endpoints()]
+        self._values = values
         self._access_url = access_url
 
     def endpoints(self) -> Sequence[Endpoint]:
@@ -187,7 +191,9 @@ class ApiDescription:
     @cached_property
     def _document(self) -> dict[str, Any]:
         version = importlib.metadata.version("promptcorner")
-        return openapi_document(self._rows, access_url=self._access_url, version=version)
+        return openapi_document(
+            self._rows, access_url=self._access_url, version=version, values=self._values
+        )
 
     @cached_property
     def _json(self) -> bytes:

@@ -53,6 +53,11 @@ PINS = {  # version and integrity, as npm writes them
         "sha512-vXKxmclzJPymhOJYD26G0oBjVmIcKC8p5m2DvHIq1A1btr1m0r0dT/PzRA5/nwxUbCAPedMNPEoiQE+zvuO"
         "cOw==",
     ),
+    "@redocly/cli": (
+        "2.77.0",
+        "sha512-XUa4hURDWLPG9WukIXo+UBqa9VpeTndmLI5PHu9QDkwtwH990Jsgz9nl2m1pZjsWrKFPP7avn6et"
+        "RxxDbuD2Bg==",
+    ),
     "typescript": (
         "6.0.3",
         "sha512-y2TvuxSZPDyQakkFRPZHKFm+KKVqIisdg9/CZwm9ftvKXLP8NRWj38/ODjNbr43SsoXqNuAisEf1GdCxqW"

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from datetime import datetime
+from typing import Annotated
 from uuid import UUID
 
 from msgspec import UNSET, Raw, Struct, UnsetType, structs
@@ -17,6 +18,7 @@ from adapters.chats.overview_rows import (
 )
 from adapters.chats.wire.messages import ChatError, error_of
 from adapters.chats.wire.sending import ChatInputPart
+from adapters.http.schemas import REQUIRED
 from adapters.tools.approvals.schemas import ChatApproval, approval_of
 
 QUESTION_CHARACTERS_MAX = 200  # of a question in a list; the rest is left out
@@ -131,8 +133,8 @@ class DynamicTool(Struct, frozen=True):
 
 
 class CreateChatRequest(Struct, frozen=True, kw_only=True):
-    organization_id: UUID | None = None
-    content: Sequence[ChatInputPart] | None = None
+    organization_id: Annotated[UUID | None, REQUIRED] = None
+    content: Annotated[Sequence[ChatInputPart] | None, REQUIRED] = None
     system_prompt: str | None = None
     workspace_id: UUID | None = None
     model_config_id: UUID | None = None

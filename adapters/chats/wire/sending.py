@@ -1,6 +1,7 @@
 """Requests and responses around messages and the queue. Pure."""
 
 from collections.abc import Sequence
+from typing import Annotated
 from uuid import UUID
 
 import msgspec
@@ -16,6 +17,7 @@ from adapters.chats.wire.messages import (
     message_of,
     queued_of,
 )
+from adapters.http.schemas import REQUIRED
 from adapters.postgres.codec.rows import MessagePage
 
 
@@ -36,7 +38,7 @@ class ChatInputPart(msgspec.Struct, frozen=True):
 
 
 class CreateChatMessageRequest(msgspec.Struct, frozen=True):
-    content: Sequence[ChatInputPart] | None = None
+    content: Annotated[Sequence[ChatInputPart] | None, REQUIRED] = None
     model_config_id: UUID | None = None
     mcp_server_ids: Sequence[UUID] | None = None  # null: as they are; none: cleared
     busy_behavior: str | None = None
@@ -45,13 +47,13 @@ class CreateChatMessageRequest(msgspec.Struct, frozen=True):
 
 
 class EditChatMessageRequest(msgspec.Struct, frozen=True):
-    content: Sequence[ChatInputPart] | None = None
+    content: Annotated[Sequence[ChatInputPart] | None, REQUIRED] = None
     model_config_id: UUID | None = None
     reasoning_effort: str | None = None
 
 
 class EditQueuedMessageRequest(msgspec.Struct, frozen=True):
-    content: Sequence[ChatInputPart] | None = None
+    content: Annotated[Sequence[ChatInputPart] | None, REQUIRED] = None
     model_config_id: UUID | None = None
     reasoning_effort: str | None = None
 
@@ -64,7 +66,7 @@ class RetryTurnRequest(msgspec.Struct, frozen=True):
 
 
 class OrderQueueRequest(msgspec.Struct, frozen=True):
-    order: Sequence[int] | None = None
+    order: Annotated[Sequence[int] | None, REQUIRED] = None
 
 
 class ToolResult(msgspec.Struct, frozen=True):
@@ -74,7 +76,7 @@ class ToolResult(msgspec.Struct, frozen=True):
 
 
 class SubmitToolResultsRequest(msgspec.Struct, frozen=True):
-    results: Sequence[ToolResult] | None = None
+    results: Annotated[Sequence[ToolResult] | None, REQUIRED] = None
 
 
 class ChatMessagesResponse(msgspec.Struct, frozen=True):

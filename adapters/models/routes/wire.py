@@ -5,11 +5,13 @@ No answer ever has a key in it. In requests null means the same as a field that 
 
 from collections.abc import Sequence
 from datetime import datetime
+from typing import Annotated
 from uuid import UUID
 
 import msgspec
 from msgspec import UNSET, Struct, UnsetType
 
+from adapters.http.schemas import REQUIRED
 from adapters.models.call_config import CallConfig
 
 
@@ -63,12 +65,12 @@ class WrittenBedrockSettings(Struct, frozen=True, kw_only=True):
 
 
 class CreateAIProviderRequest(Struct, frozen=True, kw_only=True):
-    type: str | None = None
-    name: str | None = None
+    type: Annotated[str | None, REQUIRED] = None
+    name: Annotated[str | None, REQUIRED] = None
     display_name: str | None = None
     icon: str | None = None
     enabled: bool | None = None
-    base_url: str | None = None
+    base_url: Annotated[str | None, REQUIRED] = None
     api_keys: Sequence[str] | None = None
     settings: WrittenBedrockSettings | None = None
 
@@ -116,7 +118,7 @@ class UserAIProviderKeyConfig(Struct, frozen=True, kw_only=True):
 
 
 class UpsertUserAIProviderKeyRequest(Struct, frozen=True):
-    api_key: str | None = None
+    api_key: Annotated[str | None, REQUIRED] = None
 
     def __repr__(self) -> str:
         return "UpsertUserAIProviderKeyRequest()"

@@ -2,12 +2,14 @@
 
 from collections.abc import Sequence
 from datetime import datetime
+from typing import Annotated
 from uuid import UUID
 
 from msgspec import Struct
 
 from actors.law.chat import Approval
 from actors.law.ids import ChatId
+from adapters.http.schemas import REQUIRED
 
 
 class ChatApproval(Struct, frozen=True):
@@ -65,7 +67,7 @@ class ConsentRules(Struct, frozen=True):
 
 
 class DecideApprovalRequest(Struct, frozen=True, kw_only=True):
-    decision: str | None = None  # allow_once, allow_always or deny
+    decision: Annotated[str | None, REQUIRED] = None  # allow_once, allow_always or deny
     words: str | None = None  # with which it is denied: the model reads them
     chat_id: UUID | None = None  # where several chats of a family wait with calls of one id
     requested_at: datetime | None = None  # as it was shown: of no later call of this id

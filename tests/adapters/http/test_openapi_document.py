@@ -1,11 +1,14 @@
 """The document of the rows, and the page of it."""
 
+from typing import Annotated
+
 import msgspec
 import pytest
 
 from adapters.http.endpoints import Access, Endpoint, Parameter
-from adapters.http.openapi_document import openapi_document
+from adapters.http.openapi_document import NO_VALUES, openapi_document
 from adapters.http.openapi_page import ApiDescription, page
+from adapters.http.schemas import REQUIRED
 
 
 class Child(msgspec.Struct):
@@ -85,7 +88,7 @@ def test_a_row_is_described_with_what_goes_in_and_what_comes_out():
     ],
 )
 def test_every_status_that_a_row_can_answer_is_there(expected, how):
-    assert expected == set(operation(**how)["responses"])
+    assert expected == set(operation(**how)["responses"]) - {"default"}
 
 
 def test_a_status_that_is_an_answer_is_no_refusal():
@@ -127,7 +130,7 @@ async def test_both_forms_are_served_and_describe_themselves():
 def test_the_page_shows_types_as_one_would_write_them_and_escapes_words():
     shown = page(described(row(answers={200: Thing}, summary="<b>bold</b> & more")))
 
-    assert "note?: string | null" in shown
+    assert "note: string | null" in shown
     assert "children: {\n    name: string\n  }[]" in shown
     assert "<b>bold</b>" not in shown
     assert "&lt;b&gt;bold&lt;/b&gt; &amp; more" in shown
@@ -141,3 +144,63 @@ def test_an_older_address_is_marked_and_left_out_of_the_page():
     assert "deprecated" not in whole["paths"]["/api/v2/chats"]["get"]
     assert whole["paths"]["/api/experimental/chats"]["get"]["deprecated"]
     assert "<code>/api/experimental/chats</code>" not in page(whole)
+
+
+class Wanted(msgspec.Struct):
+    name: Annotated[str | None, REQUIRED] = None
+    kind: str | None = None
+    count: int = 1
+
+
+class Sparse(msgspec.Struct, omit_defaults=True):
+    id: int
+    note: str = ""
+
+
+def schema_of(name, *rows, values=NO_VALUES):
+    whole = openapi_document(rows, access_url="http://here", version="1.2", values=values)
+    return whole["components"]["schemas"][name]
+
+
+def test_a_request_may_leave_out_what_is_not_required_of_it():
+    told = schema_of("Wanted", row(method="POST", body=Wanted))
+
+    assert ["name"] == told["required"]
+    assert {"type": "string"} == told["properties"]["name"]
+    assert {"anyOf": [{"type": "string"}, {"type": "null"}]} == told["properties"]["kind"]
+    assert {"type": "integer"} == told["properties"]["count"]
+
+
+def test_an_answer_always_has_what_our_struct_has_a_default_for_unless_it_is_left_out():
+    assert ["id", "children", "note"] == schema_of("Thing", row(answers={200: Thing}))["required"]
+    assert ["id"] == schema_of("Sparse", row(answers={200: Sparse}))["required"]
+
+
+def test_what_is_sent_and_answered_alike_may_leave_out_what_a_request_may():
+    both = row(method="POST", body=Thing, answers={200: Thing})
+
+    assert ["id", "children"] == schema_of("Thing", both)["required"]
+
+
+def test_a_text_has_the_values_that_are_told_whether_or_not_it_may_be_null():
+    values = {("Thing", "note"): ("a", "b"), ("Child", "name"): ("c",)}
+
+    thing, child = (
+        schema_of(name, row(answers={200: Thing}), values=values) for name in ("Thing", "Child")
+    )
+
+    note = {"anyOf": [{"type": "string", "enum": ["a", "b"]}, {"type": "null"}]}
+    assert note == thing["properties"]["note"]
+    assert {"type": "string", "enum": ["c"]} == child["properties"]["name"]
+
+
+@pytest.mark.parametrize("name", ["chat", "modelConfig", "workspace", "file", "server"])
+def test_a_place_that_takes_a_uuid_says_so(name):
+    [place] = operation(path=f"/row/{{{name}}}")["parameters"]
+
+    assert "uuid" == place["schema"]["format"]
+
+
+def test_what_answers_only_refusals_says_that_whatever_it_answers_is_one():
+    assert "default" in operation(answers={})["responses"]
+    assert "default" not in operation(answers={204: None})["responses"]
