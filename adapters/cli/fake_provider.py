@@ -40,6 +40,8 @@ faults: KIND[:N][@WHEN], separated by commas; the first that fits wins
   overflow              400, the prompt is longer than the context
   refusal filter        the answer is withheld, after N deltas (0)
   length                the answer ends at the limit of tokens, after N deltas (half)
+  pause                 the answer pauses after N deltas (half), to go on when it is sent back;
+                        in Anthropic's form only, in the others it ends there
   reset hangup          the connection is reset, or closed, after N deltas (half)
   truncate              the body ends, the terminal event is missing, after N deltas (half)
   silence               nothing more is said, and nothing is closed, after N deltas (half)

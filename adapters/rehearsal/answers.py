@@ -76,13 +76,16 @@ def script_answer(
 ) -> ScriptedAnswer:
     """Return what is said to a request."""
     name = f"{behaviour.seed:08x}{number:016x}"
-    reasoning = stock(THOUGHTS, behaviour.reasoning, behaviour.delta_chars)
+    thoughts = 0 if request.said_before else behaviour.reasoning
+    reasoning = stock(THOUGHTS, thoughts, behaviour.delta_chars)
     calls = () if ended else _calls(behaviour, request, name)
     text = _text(behaviour, request, calls=bool(calls))
+    if request.said_before and text.whole.startswith(request.said_before):
+        text = cut(text.whole.removeprefix(request.said_before), behaviour.delta_chars)
     refusal = NOTHING
     finish: Finish = "tools" if calls else "stop"
     if ended:
-        half = len(text.deltas) // 2 if ended.why == "length" else 0
+        half = len(text.deltas) // 2 if ended.why in ("length", "pause") else 0
         text = first_deltas(text, half if ended.after is None else ended.after)
         finish = ended.why
         if ended.why == "refusal":

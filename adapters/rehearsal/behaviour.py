@@ -18,7 +18,7 @@ RETRY_AFTER_SECONDS_MAX = 86_400
 NUMBER_MAX = 10**9
 
 Break = Literal["reset", "hangup", "truncate", "silence", "garbage", "error"]
-Ending = Literal["refusal", "filter", "length"]
+Ending = Literal["refusal", "filter", "length", "pause"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,7 +44,7 @@ class BrokenAnswer:
 
 @dataclass(frozen=True, slots=True)
 class EndedEarly:
-    """An answer that ends regularly, but is refused or cut off at the limit of tokens."""
+    """An answer that ends regularly, but is refused, cut off at the limit of tokens, or paused."""
 
     why: Ending
     after: int | None = None

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
-Finish = Literal["stop", "tools", "length", "refusal", "filter"]
+Finish = Literal["stop", "tools", "length", "refusal", "filter", "pause"]
 Json = Mapping[str, Any]
 
 
@@ -28,6 +28,7 @@ class ModelRequest:
     wants_usage: bool = True
     echo: Json = field(default_factory=dict)  # what the vendor repeats in its answer
     body_bytes: int = 0
+    said_before: str = ""  # of the same answer, which was paused and is to go on
 
 
 @dataclass(frozen=True, slots=True)

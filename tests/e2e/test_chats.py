@@ -285,6 +285,18 @@ async def test_an_overloaded_provider_is_asked_again_and_says_so_meanwhile(clien
     assert None is (await client.view(chat)).chat.retry_state
 
 
+async def test_an_answer_that_its_provider_pauses_comes_whole(client, provider):
+    words = "[[text: Half, and then the rest.]] [[fault: pause:1@1]]"
+    chat = await client.create(words, model=WIRES["/v1/messages"])
+
+    assert "Half, and then the rest." == await client.answer(chat)
+
+    assert 2 == len(await client.history(chat))
+    first, second = (request["body"]["messages"] for request in provider.requests(chat))
+    assert [*first, second[-1]] == second
+    assert ("assistant", "Half,") == (second[-1]["role"], second[-1]["content"][0]["text"])
+
+
 async def test_a_refused_key_stops_the_chat_with_words_for_its_user(client):
     chat = await client.create("[[fault: 401]]")
 

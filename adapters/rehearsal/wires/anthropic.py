@@ -21,6 +21,7 @@ _STOP_REASONS = {
     "length": "max_tokens",
     "refusal": "refusal",
     "filter": "refusal",
+    "pause": "pause_turn",
 }
 _ERROR_TYPES = {
     400: "invalid_request_error",
@@ -98,12 +99,21 @@ def read(body: bytes, path: str) -> ModelRequest:
         forced=forced.name if forced else None,
         schema=forced.input_schema if forced else _schema(request),
         body_bytes=len(body),
+        said_before=_said_before(request.messages[-1:]),
     )
 
 
 def _schema(request: _Request) -> dict[str, Any] | None:
     output = request.output_config
     return output.format.schema if output and output.format else None
+
+
+def _said_before(last: list[_Message]) -> str:
+    """Return the text of a last message that is the model's own: an answer that is to go on."""
+    if not last or last[0].role != "assistant":
+        return ""
+    blocks = last[0].content
+    return blocks if isinstance(blocks, str) else "".join(block.text for block in blocks)
 
 
 def _last_said(messages: list[_Message]) -> tuple[str, int]:

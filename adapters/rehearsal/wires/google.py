@@ -24,6 +24,7 @@ _FINISH = {
     "length": "MAX_TOKENS",
     "refusal": "SAFETY",
     "filter": "PROHIBITED_CONTENT",
+    "pause": "STOP",
 }
 _STATUS = {
     400: "INVALID_ARGUMENT",

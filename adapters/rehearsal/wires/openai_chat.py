@@ -26,6 +26,7 @@ _FINISH = {
     "length": "length",
     "refusal": "stop",
     "filter": "content_filter",
+    "pause": "stop",
 }
 _FINGERPRINT = "fp_rehearsal"
 _OBFUSCATION = b"cmVoZWFyc2Fs"

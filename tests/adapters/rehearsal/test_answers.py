@@ -126,3 +126,13 @@ def test_usage_is_counted_where_it_is_not_set():
 
     assert (100, 5, 2) == (counted.input, counted.output, counted.reasoning)
     assert (9, 8, 7) == (fixed.input, fixed.output, fixed.reasoning)
+
+
+def test_an_answer_that_was_paused_goes_on_where_it_was():
+    settings = {"text": "Hello there", "delta_chars": 5, "reasoning": 2, "faults": "pause:1@1"}
+
+    first = said(settings)
+    rest = said(settings, ask(said_before=first.text.whole), number=2)
+
+    assert ("Hello", "pause") == (first.text.whole, first.finish)
+    assert (" there", "stop", ()) == (rest.text.whole, rest.finish, rest.reasoning.deltas)

@@ -85,5 +85,5 @@ def test_the_help_names_every_fault(capsys):
         main.main(["fake-provider", "--help"])
 
     said = capsys.readouterr().out
-    kinds = "overflow refusal filter length reset hangup truncate silence garbage error"
+    kinds = "overflow refusal filter length pause reset hangup truncate silence garbage error"
     assert [] == [kind for kind in kinds.split() if f" {kind} " not in said]

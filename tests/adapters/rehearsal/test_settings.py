@@ -27,7 +27,7 @@ FAULTS = (
     some.builds(ErrorStatus, some.integers(400, 599), NUMBERS)
     | some.just(ContextOverflow())
     | some.builds(BrokenAnswer, some.sampled_from(["reset", "hangup", "silence", "error"]), NUMBERS)
-    | some.builds(EndedEarly, some.sampled_from(["refusal", "filter", "length"]), NUMBERS)
+    | some.builds(EndedEarly, some.sampled_from(["refusal", "filter", "length", "pause"]), NUMBERS)
 )
 WHENS = (
     some.just(Always())
