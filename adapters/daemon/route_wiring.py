@@ -238,6 +238,7 @@ def door_of(deps: RouteDeps, routes: Sequence[Routes], *, access_url: str) -> Do
         origin=config.access_url,
         listening=listening_at(config, access_url),
         trusted=config.trusted_proxies,
+        pages=config.cors_origins,
     )
 
 

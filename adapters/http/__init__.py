@@ -13,7 +13,7 @@ host.server       the server: connections, requests and sockets
 host.tls          the TLS context of a certificate
 host.websockets   frames of sockets
 openapi_page      /openapi.json and /docs
-origins           the addresses of clients and of this daemon
+origins           the addresses of clients, of this daemon, and of pages that may call it
 refusals          refusals of requests, and the bodies of these answers
 requests          a request before it is let in
 routing           the row that a method and a path lead to

@@ -7,17 +7,33 @@ sees a traceback.
 """
 
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from errno import EDQUOT, ENOSPC
+from hashlib import sha256
 from math import ceil
 from typing import Annotated, Protocol
 from urllib.parse import urlencode
 from uuid import uuid4
 
 from adapters.http.compression import compressed
-from adapters.http.endpoints import Access, Call, Caller, Endpoint, HttpResponse, Upgrade
+from adapters.http.endpoints import (
+    Access,
+    Call,
+    Caller,
+    Endpoint,
+    HttpResponse,
+    Upgrade,
+    no_content,
+)
 from adapters.http.host.responses import refusal, server_full
-from adapters.http.origins import FORWARDED_HEADER, Network, OwnAddress, client_address
+from adapters.http.origins import (
+    FORWARDED_HEADER,
+    Network,
+    OwnAddress,
+    client_address,
+    cors_headers,
+    preflight_headers,
+)
 from adapters.http.refusals import HttpError, foreign_origin
 from adapters.http.requests import HttpRequest
 from adapters.http.routing import OtherMethods, RouteTree
@@ -29,6 +45,7 @@ from runtime.statistics import CounterMetric, Durations
 METHOD_CHARACTERS_MAX = 20  # in the log; the rest is left out
 PATH_CHARACTERS_MAX = 200  # of an unknown path, in the log; the rest is left out
 BYPASS_HEADER = "x-coder-bypass-ratelimit"  # of an admin, whose requests are then not counted
+ETAG_CHARACTERS = 32  # of the hash of an answer
 RETRY_SECONDS = 1  # when the database is away
 LOGIN_PATH = "/login"  # where people are sent who ask for a page without a session
 WINDOW_SECONDS = 60.0  # in which requests are counted
@@ -77,7 +94,7 @@ class Door:
 
     `elsewhere` is the refusal of every other path; `origin` is the address at which clients reach
     us, if it is not the one they name; `listening` the HOST:PORT where we listen; `trusted` are
-    proxies of ours.
+    proxies of ours; `pages` the origins of other sites whose pages may call the API.
     """
 
     def __init__(
@@ -89,6 +106,7 @@ class Door:
         origin: str | None = None,
         listening: Collection[str] = (),
         trusted: Collection[Network] = (),
+        pages: Collection[str] = (),
     ) -> None:
         self._tree = RouteTree(rows)
         self._callers = callers
@@ -96,6 +114,7 @@ class Door:
         self._elsewhere = elsewhere or route_not_found()
         self._own = OwnAddress(origin, listening)
         self._trusted = trusted
+        self._pages = pages
         self.durations: dict[tuple[str, str, int], Durations] = {}  # rows times statuses
 
     async def answer(self, request: HttpRequest) -> HttpResponse | Upgrade:
@@ -114,11 +133,19 @@ class Door:
         except Exception as error:  # noqa: BLE001  the edge of a request; Cancelled must pass
             answer = (_not_stored if _is_disk_full(error) else _crashed)(request, visit, error)
         if isinstance(answer, HttpResponse):
+            if visit.row is not None and visit.row.has_etag:
+                answer = with_etag(answer, request.headers.get("if-none-match", ""))
+            allowed = cors_headers(request.headers, self._pages) or ()
+            answer = replace(answer, headers=(*answer.headers, *allowed)) if allowed else answer
             answer = await compressed(answer, request.headers.get("accept-encoding", ""))
         self._note(request, visit, 101 if isinstance(answer, Upgrade) else answer.status, began)
         return answer
 
     async def _serve(self, request: HttpRequest, visit: _Visit) -> HttpResponse | Upgrade:
+        if request.method == "OPTIONS" and cors_headers(request.headers, self._pages):
+            asked = preflight_headers(request.headers)
+            if asked is not None:
+                return no_content(headers=asked)
         found = self._tree.find(request.method, request.segments)
         if found is None:
             raise self._elsewhere
@@ -212,6 +239,21 @@ class Door:
             user=visit.caller.username if visit.caller else None,
             peer=visit.address,
         )
+
+
+def with_etag(answer: HttpResponse, if_none_match: str) -> HttpResponse:
+    """Return the answer with a name for its content, or 304 to a client that has it already.
+
+    The name is weak: the same content may go compressed, or not (RFC 9110, 8.8.1 and 13.1.2).
+    """
+    if answer.status != 200 or not isinstance(answer.body, bytes):
+        return answer
+    etag = f'W/"{sha256(answer.body).hexdigest()[:ETAG_CHARACTERS]}"'
+    headers = (*answer.headers, ("etag", etag), ("cache-control", "private, no-cache"))
+    known = {word.strip().removeprefix("W/") for word in if_none_match.split(",")}
+    if "*" in known or etag.removeprefix("W/") in known:
+        return HttpResponse(304, b"", headers=headers)
+    return replace(answer, headers=headers)
 
 
 def login_redirect(request: HttpRequest) -> HttpResponse:

@@ -310,6 +310,7 @@ class Endpoint:
     parameters: Sequence[Parameter] = ()
     is_socket: bool = False
     served_when_full: bool = False  # on connections without a place, which are else for admins
+    has_etag: bool = False  # its answers have a name, by which clients ask whether it is the same
     sets_cookies: bool = False  # refused to pages of others, whichever user it is for
     is_page: bool = False  # for people: without a session they are sent to where one logs in
     takes_form: bool = (

@@ -213,6 +213,8 @@ def _answers(row: Endpoint, known: Mapping[str, Any]) -> dict[str, Any]:
     answers: dict[str, Any] = {}
     if row.is_socket:
         answers["101"] = {"description": "It is a WebSocket from now on."}
+    if row.has_etag:
+        answers["304"] = {"description": "The answer is the one that `If-None-Match` names."}
     if row.is_page:
         answers["303"] = {"description": "To where one logs in: no session was shown."}
     for status, type_ in row.answers.items():

@@ -10,7 +10,7 @@ one request wants. It may name this machine to itself, or the address that we li
 """
 
 import re
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network, ip_address
 
@@ -91,6 +91,45 @@ def _is_loopback(host: str) -> bool:
         return ip_address(host).is_loopback
     except ValueError:
         return host == LOOPBACK
+
+
+# Pages of other sites: what they may send with a token, and read of the answers.
+CORS_METHODS = "GET, HEAD, POST, PUT, PATCH, DELETE"
+CORS_HEADERS = (
+    "authorization, coder-session-token, content-type, content-disposition, idempotency-key,"
+    " if-none-match, last-event-id"
+)
+CORS_EXPOSED = "etag, retry-after, content-disposition, www-authenticate"
+CORS_SECONDS = 600  # for which a browser need not ask again
+
+
+def cors_headers(
+    headers: Mapping[str, str], allowed: Collection[str]
+) -> Sequence[tuple[str, str]] | None:
+    """Return what lets the page that sent a request read the answer; None: it is on no list.
+
+    Cookies are not among what such a page may send: it shows a token, and a person who is logged in
+    here lends it nothing.
+    """
+    origin = headers.get("origin", "")
+    if origin.lower() not in allowed:
+        return None
+    return (
+        ("access-control-allow-origin", origin),
+        ("access-control-expose-headers", CORS_EXPOSED),
+        ("vary", "origin"),
+    )
+
+
+def preflight_headers(headers: Mapping[str, str]) -> Sequence[tuple[str, str]] | None:
+    """Return what answers a browser that asks whether it may ask; None: it does not ask that."""
+    if "access-control-request-method" not in headers:
+        return None
+    return (
+        ("access-control-allow-methods", CORS_METHODS),
+        ("access-control-allow-headers", CORS_HEADERS),
+        ("access-control-max-age", str(CORS_SECONDS)),
+    )
 
 
 def client_address(peer: str, forwarded: str, trusted: Collection[Network]) -> str:

@@ -273,6 +273,29 @@ class Networks:
 
 
 @dataclass(frozen=True, slots=True)
+class Origins:
+    shape: ClassVar[str] = "ORIGIN,…"
+    bounds: ClassVar[str] = ""
+    must: ClassVar[str] = "must be none, or origins of pages, as https://app.example.org"
+
+    def read(self, text: str) -> frozenset[str]:
+        said = {word.strip().lower() for word in text.split(",")} - {"", "none"}
+        if not all(map(_is_origin, said)):
+            raise InvalidValue(self.must)
+        return frozenset(said)
+
+
+def _is_origin(text: str) -> bool:
+    """Return whether a text is a scheme and a host, perhaps a port, and nothing else."""
+    try:
+        parts = urlsplit(text)
+        is_whole = parts.scheme in ("http", "https") and parts.hostname and parts.port != 0
+    except ValueError:
+        return False
+    return bool(is_whole) and text == f"{parts.scheme}://{parts.netloc}" and "@" not in text
+
+
+@dataclass(frozen=True, slots=True)
 class DatabaseAddress:
     shape: ClassVar[str] = "URL"
     bounds: ClassVar[str] = ""

@@ -29,6 +29,7 @@ from adapters.settings.kinds import (
     Networks,
     OneOf,
     OnOff,
+    Origins,
     PlainText,
     Seconds,
     SecretText,
@@ -91,6 +92,13 @@ class Config:
         default="none",
         help="proxies whose X-Forwarded-For is trusted: limits count the client's address, not"
         " theirs",
+    )
+    cors_origins: frozenset[str] = setting(
+        Subject.LISTENING,
+        Origins(),
+        default="none",
+        help="origins whose pages may call the API with a token, as https://app.example.org; they"
+        " get no cookie and no WebSocket",
     )
     tls_cert: Path | None = setting(
         Subject.LISTENING,

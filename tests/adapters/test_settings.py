@@ -22,6 +22,7 @@ SAID = {
     "listen": "[::1]:80",
     "access_url": "https://chats.test/here",
     "trusted_proxies": "10.0.0.1, 2001:db8::/32",
+    "cors_origins": "https://app.example.org, http://localhost:5173",
     "tls_cert": "/cert.pem",
     "tls_key": "/key.pem",
     "processes": "2",
@@ -420,6 +421,14 @@ def test_proxies_and_networks_are_named_by_their_addresses(setting, said):
     flag = config.table.SETTINGS_BY_NAME[setting].flag
 
     assert f"{flag}={said}, must be none, or addresses" in refusal({setting: said})
+
+
+@pytest.mark.parametrize(
+    "said",
+    ["app.example.org", "https://a/", "https://a/b", "https://u@a", "*", "https://a;https://b"],
+)
+def test_pages_that_may_call_are_named_by_their_origins(said):
+    assert f"--cors-origins={said}, must be none, or origins" in refusal({"cors_origins": said})
 
 
 def test_a_certificate_needs_its_key():

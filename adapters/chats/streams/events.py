@@ -136,8 +136,39 @@ class EventPlace(msgspec.Struct, frozen=True):
     message_part: PiecePlace | None = None
 
 
+# An event of server-sent events, which no client but ours knew, leaves out the empty fields of its
+# parts: they are most of the bytes of a short one. A WebSocket has them, as older clients want.
+
+
+class SparseMessagePart(ChatMessagePart, frozen=True, kw_only=True, omit_defaults=True):
+    """A part without its empty fields, but for `text`, which clients add to."""
+
+    text: str
+
+
+class SparseMessage(ChatMessage, frozen=True, kw_only=True):
+    content: tuple[SparseMessagePart, ...] | UnsetType = UNSET
+
+
+class SparseQueuedMessage(ChatQueuedMessage, frozen=True, kw_only=True):
+    content: tuple[SparseMessagePart, ...]
+
+
+class SparsePiece(ChatStreamMessagePart, frozen=True):
+    part: SparseMessagePart
+
+
+class SparseStreamEvent(ChatStreamEvent, frozen=True, kw_only=True):
+    """An event of one chat whose parts are without their empty fields."""
+
+    message: SparseMessage | UnsetType = UNSET
+    message_part: SparsePiece | UnsetType = UNSET
+    queued_messages: tuple[SparseQueuedMessage, ...] | UnsetType = UNSET
+
+
 encode_json = msgspec.json.Encoder().encode
 decode_place = msgspec.json.Decoder(EventPlace).decode
+decode_sparse = msgspec.json.Decoder(SparseStreamEvent).decode
 
 _ON_ONE_LINE = bytes.maketrans(b"\r\n", b"  ")  # in JSON they can only stand between values
 
@@ -288,12 +319,12 @@ def as_sse(events: Sequence[bytes]) -> bytes:
 
 
 def _as_sse(event: bytes) -> bytes:
-    place = decode_place(event)
-    line = b"data: " + event.translate(_ON_ONE_LINE) + b"\n\n"
-    if place.message is not None:
-        return b"id: %d\n" % place.message.id + line
-    if place.message_part is not None:
-        part = place.message_part
-        numbers = (part.history_version, part.generation_attempt, part.seq)
+    told = decode_sparse(event)
+    line = b"data: " + encode_json(told).translate(_ON_ONE_LINE) + b"\n\n"
+    if not isinstance(told.message, UnsetType):
+        return b"id: %d\n" % told.message.id + line
+    if not isinstance(told.message_part, UnsetType):
+        piece = told.message_part
+        numbers = (piece.history_version, piece.generation_attempt, piece.seq)
         return b"id: %d.%d.%d\n" % numbers + line
     return line

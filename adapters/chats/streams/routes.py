@@ -13,7 +13,7 @@ from actors.law.ids import UserId
 from actors.streams.feeds.diff import Position
 from actors.streams.feeds.registry import ChatFeeds, OwnerFeeds
 from adapters.access.admission import Admission, VisibleChat
-from adapters.chats.streams.events import ChatStreamEvent, ChatWatchEvent
+from adapters.chats.streams.events import ChatStreamEvent, ChatWatchEvent, SparseStreamEvent
 from adapters.chats.streams.serving import POLICY, EventStream, serve_owner, serve_socket
 from adapters.chats.streams.viewers import AccessRevoked, ReadCursors, SharedViewers
 from adapters.http.endpoints import (
@@ -77,10 +77,10 @@ class StreamRoutes:
                 method="GET",
                 path=f"{STREAM}/sse",
                 handle=self.stream_sse,
-                summary="The same as server-sent events; goes on after Last-Event-ID.",
+                summary="The same as server-sent events, without empty fields.",
                 tag="streams",
                 parameters=_PARAMETERS,
-                answers={200: ChatStreamEvent},
+                answers={200: SparseStreamEvent},
                 refusals=(503,),
             ),
         )

@@ -62,6 +62,7 @@ class KnownModelRoutes:
                 tag="models",
                 access=Access.ADMIN,
                 scope="models",
+                has_etag=True,
                 answers={200: Sequence[KnownChatModel]},
                 parameters=(Parameter(name="type", help="of a provider, as anthropic"),),
             ),

@@ -94,6 +94,7 @@ class ModelRoutes:
                 body=body,
                 body_bytes_max=BODY_BYTES_MAX,
                 answers=answers,
+                has_etag=method == "GET",
                 refusals=() if method == "GET" else (409, 412),
             )
             for method, path, handle, says, body, answers in rows

@@ -41,6 +41,7 @@ class OrganizationModelRoutes:
             tag="models",
             scope="models",
             answers={200: OrganizationChatModels},
+            has_etag=True,
         )
         read_one = replace(
             read,
@@ -55,6 +56,7 @@ class OrganizationModelRoutes:
             handle=self._within(self._models.add),
             summary="Add a model.",
             access=Access.ADMIN,
+            has_etag=False,
             body=WriteChatModelConfigRequest,
             answers={201: ChatModelConfig},
             refusals=(409, 412),

@@ -366,3 +366,73 @@ async def test_that_somebody_was_known_is_remembered_for_the_connection():
     await door.answer(request)
 
     assert (False, True) == (stranger, request.client.is_known)
+
+
+PAGE = "https://app.example.org"
+
+
+async def test_a_page_on_the_list_may_read_answers_and_a_browser_may_ask_first():
+    door = a_door(row(), row(method="POST"), pages={PAGE})
+    asks = {"origin": PAGE, "access-control-request-method": "POST"}
+
+    first = await door.answer(asking("OPTIONS", who="", **asks))
+    then = await door.answer(asking("POST", origin=PAGE))
+    refused = await door.answer(asking("POST", who="", origin=PAGE))
+
+    assert [204, 204, 401] == [first.status, then.status, refused.status]
+    for answer in (first, then, refused):
+        assert PAGE == dict(answer.headers)["access-control-allow-origin"]
+        assert "origin" in dict(answer.headers)["vary"]
+        assert "access-control-allow-credentials" not in dict(answer.headers)
+    assert "POST" in dict(first.headers)["access-control-allow-methods"]
+    assert "coder-session-token" in dict(first.headers)["access-control-allow-headers"]
+
+
+@pytest.mark.parametrize("origin", ["https://other.example.org", "null", ""])
+async def test_a_page_that_is_not_on_the_list_is_told_nothing(origin):
+    door = a_door(row(), pages={PAGE})
+    asks = {"origin": origin, "access-control-request-method": "GET"}
+
+    first = await door.answer(asking("OPTIONS", **asks))
+    then = await door.answer(asking(origin=origin))
+
+    assert [405, 204] == [first.status, then.status]
+    for answer in (first, then):
+        assert not any(name.startswith("access-control") for name, _ in answer.headers)
+
+
+async def test_without_a_list_no_page_of_another_site_reads_anything():
+    answer = await a_door(row()).answer(asking(origin=PAGE))
+
+    assert not any(name.startswith("access-control") for name, _ in answer.headers)
+
+
+async def test_an_answer_that_a_client_has_already_is_not_sent_again():
+    said = ["first"]
+
+    async def told(call):
+        return json_response(200, said[0])
+
+    door = a_door(row(told, has_etag=True))
+    first = await door.answer(asking())
+    etag = dict(first.headers)["etag"]
+
+    same = [
+        await door.answer(asking(**{"if-none-match": name}))
+        for name in (etag, f'"x", {etag}', etag.removeprefix("W/"), "*")
+    ]
+    said[0] = "second"
+    changed = await door.answer(asking(**{"if-none-match": etag}))
+
+    assert [(304, b"")] * 4 == [(answer.status, answer.body) for answer in same]
+    assert {etag} == {dict(answer.headers)["etag"] for answer in same}
+    assert (200, "second") == (changed.status, document(changed))
+    assert etag != dict(changed.headers)["etag"]
+
+
+async def test_a_refusal_has_no_name_and_a_row_that_says_nothing_of_it_has_none():
+    async def refused(call):
+        raise HttpError(404, "no")
+
+    for one in (row(refused, has_etag=True), row()):
+        assert "etag" not in dict((await a_door(one).answer(asking())).headers)
