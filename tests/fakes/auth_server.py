@@ -68,10 +68,12 @@ class AuthServer:
     def _documents(self):
         return {
             "/.well-known/oauth-protected-resource/mcp": {
+                "resource": f"{self.url}/mcp",
                 "authorization_servers": [f"{self.url}/tenant"],
                 "scopes_supported": ["read", "write"],
             },
             "/.well-known/oauth-authorization-server/tenant": {
+                "issuer": f"{self.url}/tenant",
                 "authorization_endpoint": f"{self.url}/authorize",
                 "token_endpoint": f"{self.url}/token",
                 "registration_endpoint": f"{self.url}/register",

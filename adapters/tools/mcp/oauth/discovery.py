@@ -36,6 +36,7 @@ class ClientRegistration:
     client_id: str
     auth_url: str
     token_url: str
+    issuer: str = ""  # as it names itself; empty: it does not
     revocation_url: str = ""
     scopes: str = ""
 
@@ -61,7 +62,12 @@ async def _discovered(
     client: httpx2.AsyncClient, url: str, *, redirect_uri: str, name: str
 ) -> ClientRegistration:
     resource = await _first(client, resource_urls(url))
-    found = await _first(client, issuer_urls(_issuer(url, resource)))
+    if resource is not None and not is_about(resource, url):
+        raise NotDiscovered("what is said of the server is about another one")
+    issuer = _issuer(url, resource)
+    found = await _first(client, issuer_urls(issuer))
+    if found is not None and not is_by(found, issuer):
+        raise NotDiscovered("what is said of the authorization server is said of another one")
     if found is None and resource is None:
         raise NotDiscovered("the server says nothing of the authorization server that it trusts")
     if found is None:
@@ -79,8 +85,40 @@ async def _discovered(
     is_safe = revocation_url.startswith("https://")
     scopes = _scopes(resource or {}) or _scopes(found)
     return ClientRegistration(
-        client_id, auth_url, token_url, revocation_url if is_safe else "", scopes
+        client_id,
+        auth_url,
+        token_url,
+        issuer=issuer_of(found),
+        revocation_url=revocation_url if is_safe else "",
+        scopes=scopes,
     )
+
+
+def is_about(resource: Mapping[str, Any], url: str) -> bool:
+    """Return whether metadata of a resource is that of this server, or of all below an address of
+    which it is one (RFC 9728, 3.3). Metadata that names no resource is taken as it is. Pure."""
+    said = resource.get("resource")
+    if said is None:
+        return True
+    if not isinstance(said, str):
+        return False
+    named, asked = urlsplit(said), urlsplit(url)
+    if (named.scheme.lower(), named.netloc.lower()) != (asked.scheme.lower(), asked.netloc.lower()):
+        return False
+    return f"{asked.path.rstrip('/')}/".startswith(f"{named.path.rstrip('/')}/")
+
+
+def is_by(metadata: Mapping[str, Any], issuer: str) -> bool:
+    """Return whether metadata is that of this authorization server (RFC 8414, 3.3), but for a slash
+    at its end. Metadata that names no issuer is taken as it is. Pure."""
+    said = metadata.get("issuer")
+    return said is None or (isinstance(said, str) and said.rstrip("/") == issuer.rstrip("/"))
+
+
+def issuer_of(metadata: Mapping[str, Any]) -> str:
+    """Return the issuer as metadata names it, or "" if it names none that can be kept. Pure."""
+    said = metadata.get("issuer")
+    return said if isinstance(said, str) and len(said) <= TEXT_CHARACTERS_MAX else ""
 
 
 def _issuer(url: str, resource: Mapping[str, Any] | None) -> str:

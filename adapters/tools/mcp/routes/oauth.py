@@ -72,7 +72,11 @@ class OAuthRoutes:
                 scope="settings",
                 answers={200: bytes},
                 refusals=(409, 502),
-                parameters=(Parameter(name="code"), Parameter(name="state")),
+                parameters=(
+                    Parameter(name="code"),
+                    Parameter(name="state"),
+                    Parameter(name="iss", help="who has given the code"),
+                ),
             ),
             Endpoint(
                 method="DELETE",
@@ -117,6 +121,7 @@ class OAuthRoutes:
         if server is None or not may_see(call.user, server):
             raise not_found()
         _check(server)
+        _check_issuer(server, call.one("iss"))
         if error := call.one("error"):
             raise HttpError(400, "The authorization server said no.", detail=error[:200])
         cookies = dict(_COOKIE.findall(call.headers.get("cookie", "")))
@@ -170,6 +175,16 @@ def _check(server: McpServer) -> None:
         raise HttpError(400, "This MCP server does not use OAuth 2.")
     if not server.config.oauth2_auth_url:
         raise HttpError(400, "This MCP server has no authorization URL.")
+
+
+def _check_issuer(server: McpServer, said: str | None) -> None:
+    """Refuse an answer that another authorization server has given (RFC 9207, 2.4): the code would
+    be shown to the wrong one."""
+    known = server.config.oauth2_issuer
+    if said and known and said != known:
+        raise HttpError(
+            400, "The answer is from another authorization server.", detail="begin it again"
+        )
 
 
 def _challenge(verifier: str) -> str:

@@ -202,6 +202,7 @@ class ServerRoutes:
         return structs.replace(
             config,
             discovered=True,
+            oauth2_issuer=found.issuer,
             oauth2_client_id=found.client_id,
             oauth2_auth_url=found.auth_url,
             oauth2_token_url=found.token_url,

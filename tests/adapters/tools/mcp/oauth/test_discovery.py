@@ -5,7 +5,14 @@ from ipaddress import ip_network
 
 import pytest
 
-from adapters.tools.mcp.oauth.discovery import NotDiscovered, discover, issuer_urls, resource_urls
+from adapters.tools.mcp.oauth.discovery import (
+    NotDiscovered,
+    discover,
+    is_about,
+    is_by,
+    issuer_urls,
+    resource_urls,
+)
 from adapters.tools.mcp.oauth.guard import guarded_client
 from tests.fakes.auth_server import an_auth_server
 from tests.fakes.tool_server import Raw
@@ -35,6 +42,7 @@ async def test_endpoints_are_found_out_and_we_are_registered_without_a_secret():
         found.scopes,
     )
     assert "https://h.example/revoke" == found.revocation_url
+    assert f"{auth.url}/tenant" == found.issuer
     [wanted] = auth.of("/register")
     assert "none" == wanted["token_endpoint_auth_method"]
     assert ["http://us/callback"] == wanted["redirect_uris"]
@@ -52,7 +60,8 @@ async def test_a_server_that_says_nothing_may_be_its_own_authorization_server():
     async with an_auth_server() as auth:
         documents = auth._documents()
         auth.answers[RESOURCE] = Raw(b"", 404)
-        auth.answers[ROOT] = Raw(json.dumps(documents[ISSUER]).encode())
+        own = {**documents[ISSUER], "issuer": auth.url}
+        auth.answers[ROOT] = Raw(json.dumps(own).encode())
 
         found = await ask(auth)
 
@@ -104,3 +113,53 @@ def test_addresses_of_metadata_stand_in_the_order_of_the_rules():
         "https://h/t/.well-known/openid-configuration",
         "https://h/.well-known/openid-configuration",
     ] == list(issuer_urls("https://h/t"))
+
+
+@pytest.mark.parametrize(
+    ("path", "foreign", "words"),
+    [
+        (RESOURCE, {"resource": "https://other.example/mcp"}, "of the server is about another"),
+        (ISSUER, {"issuer": "https://other.example"}, "authorization server is said of another"),
+    ],
+)
+async def test_metadata_of_another_is_not_believed_and_nothing_is_registered(path, foreign, words):
+    async with an_auth_server() as auth:
+        auth.answers[path] = Raw(json.dumps({**auth._documents()[path], **foreign}).encode())
+
+        with pytest.raises(NotDiscovered, match=words):
+            await ask(auth)
+
+    assert [] == auth.of("/register")
+
+
+@pytest.mark.parametrize(
+    ("said", "expected"),
+    [
+        ({}, True),
+        ({"resource": "https://h/mcp"}, True),
+        ({"resource": "https://H/mcp/"}, True),
+        ({"resource": "https://h"}, True),
+        ({"resource": "https://h/mc"}, False),
+        ({"resource": "https://h/mcp/more"}, False),
+        ({"resource": "http://h/mcp"}, False),
+        ({"resource": "https://h:8443/mcp"}, False),
+        ({"resource": 7}, False),
+    ],
+)
+def test_metadata_of_a_resource_is_about_it_or_about_all_below_an_address(said, expected):
+    assert expected == is_about(said, "https://h/mcp")
+
+
+@pytest.mark.parametrize(
+    ("said", "expected"),
+    [
+        ({}, True),
+        ({"issuer": "https://h/t"}, True),
+        ({"issuer": "https://h/t/"}, True),
+        ({"issuer": "https://h"}, False),
+        ({"issuer": "https://h/T"}, False),
+        ({"issuer": ["https://h/t"]}, False),
+    ],
+)
+def test_metadata_of_an_authorization_server_names_the_issuer_that_was_asked_for(said, expected):
+    assert expected == is_by(said, "https://h/t")

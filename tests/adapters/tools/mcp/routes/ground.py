@@ -54,7 +54,7 @@ async def logs_in(edge, servers, auth, server, **twisted):
     callback = urlsplit(query["redirect_uri"]).path
     state = twisted.get("state", query["state"])
     return query, await edge.member.get(
-        f"{callback}?code=c0de&state={state}",
+        f"{callback}?code=c0de&state={state}{twisted.get('more', '')}",
         headers={"cookie": twisted.get("cookies", "; ".join(cookies))},
     )
 

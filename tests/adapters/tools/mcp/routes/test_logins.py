@@ -120,6 +120,20 @@ async def test_what_is_found_out_is_logged_in_at_and_told_what_for(open_edge):
         assert await connected(edge, servers, server)
 
 
+async def test_a_code_of_another_authorization_server_is_shown_to_nobody(open_edge):
+    edge = open_edge
+    servers = f"/api/experimental/organizations/{edge.organization}/mcp-servers"
+    async with an_auth_server() as auth:
+        server = await made(edge, servers, auth_type="oauth2", url=f"{auth.url}/mcp")
+
+        _, foreign = await logs_in(edge, servers, auth, server, more="&iss=https://other.example")
+        shown = auth.of("/token")
+        _, own = await logs_in(edge, servers, auth, server, more=f"&iss={auth.url}/tenant")
+
+    assert (400, []) == (foreign.status, shown)
+    assert 200 == own.status
+
+
 async def test_endpoints_that_strangers_have_named_lead_nowhere_into_our_network(edge, servers):
     async with an_auth_server() as auth:
         server = await made(edge, servers, **oauth(auth))
