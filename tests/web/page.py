@@ -196,6 +196,7 @@ class Page:
         self.received_bytes = 0  # as they came over the network: compressed, with headers
         self.complaints = []
         self._allowed = []
+        self._held = []
         self._frame = frame
         self._axe = None
         browser.listen(session, self._take)
@@ -217,10 +218,11 @@ class Page:
 
     @asynccontextmanager
     async def held(self, pattern):
-        """Hold back what it asks for at such addresses, to the end of the block."""
+        """Hold back what it asks for at such addresses, to the end of the block; a list of that."""
+        self._held = held = []
         await self.do("Fetch.enable", patterns=[{"urlPattern": pattern}])
         try:
-            yield
+            yield held
         finally:
             await self.do("Fetch.disable")
 
@@ -438,6 +440,12 @@ class Page:
         finally:
             await self.do("Network.emulateNetworkConditions", offline=False, **quick)
 
+    async def drop(self, x, y, *paths):
+        """Let go of files over a point, as from a window of files."""
+        data = {"items": [], "files": [str(path) for path in paths], "dragOperationsMask": 1}
+        for kind in ("dragEnter", "dragOver", "drop"):
+            await self.do("Input.dispatchDragEvent", type=kind, x=x, y=y, data=data)
+
     async def cookies(self, cookies, url):
         for name, value in cookies:
             await self.do("Network.setCookie", name=name, value=value, url=url)
@@ -522,6 +530,8 @@ class Page:
             case "Network.requestWillBeSent":
                 request = params["request"]
                 self.requests.append((request["method"], request["url"]))
+            case "Fetch.requestPaused":
+                self._held.append(params["requestId"])
             case "Network.loadingFinished":
                 self.received_bytes += params["encodedDataLength"]
 

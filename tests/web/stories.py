@@ -6,6 +6,7 @@ import re
 from tests.web.house import CHATS
 
 FIELD = "Message"
+QUEUE = "[aria-label=Queue]"
 SLOWLY = "[[deltas: 6000]] [[delta-ms: 50]]"  # five minutes of answer: more than any test waits
 LIVE = "document.querySelector('article[data-message=live]')"
 SHOWN = """
@@ -45,6 +46,12 @@ async def has_begun(page, characters, *, answer):
     """Wait until so much of the answer of this number is to be seen, or all of it."""
     over = "document.querySelectorAll('article[data-role=assistant]:not([data-message=live])')"
     await page.until(f"{LIVE}?.innerText.length > {characters} || {over}.length >= {answer}")
+
+
+async def answers(page, words):
+    """Wait until these words stand in an answer."""
+    texts = "[...document.querySelectorAll('article[data-role=assistant] .text')]"
+    await page.until(f"{texts}.some(each => each.innerText.includes({json.dumps(words)}))")
 
 
 async def agrees(page, api, chat):

@@ -12,8 +12,10 @@ from tests.web.page import new_tab
 from tests.web.stories import (
     FIELD,
     LIVE,
+    QUEUE,
     SLOWLY,
     agrees,
+    answers,
     calls,
     comes_to_rest,
     live,
@@ -22,7 +24,6 @@ from tests.web.stories import (
 )
 
 SETTINGS = {"PROMPTCORNER_APPROVAL_RULES": "execute=ask"}
-QUEUE = "[aria-label=Queue]"
 WORDS = "the prompter whispers the line that somebody on the stage has lost"
 
 
@@ -225,8 +226,7 @@ async def test_a_call_of_an_agent_is_allowed_where_its_root_is_open(page, api):
     )
     await say(page, f"[[tool-calls: spawn_agent:{spawn}]] [[text: I wait]] Delegate it.")
 
-    texts = "[...document.querySelectorAll('article[data-role=assistant] .text')]"
-    await page.until(f"{texts}.some(each => each.innerText.includes('I wait'))")
+    await answers(page, "I wait")
     await page.click("button", re.compile("^Allow once"))
 
     await page.until_true(partial(ran_in_an_agent, api, chat), "the agent has run it")

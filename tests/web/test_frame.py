@@ -289,3 +289,26 @@ async def test_a_chat_is_printed_dark_on_light_without_the_frame(page, api):
     assert [] == await page.js(seen)
     assert "rgb(255, 255, 255)" == await page.js("getComputedStyle(document.body).backgroundColor")
     assert "visible" == await page.js("getComputedStyle(document.querySelector('.tl')).overflowY")
+
+
+async def test_four_chats_stream_beside_each_other_and_each_shows_its_own(page, api):
+    texts = [f"[[deltas: 60]] [[delta-ms: 20]] Question {number}." for number in range(4)]
+    chats = [await api.chat(f"[[text: Answer {number}.]] hello") for number in range(4)]
+    await page.goto(f"/c/{'+'.join(chats)}")
+    for number, chat in enumerate(chats):
+        await page.until_text(f"Answer {number}.", f'.column[data-chat="{chat}"] [role=log]')
+    for chat, text in zip(chats, texts, strict=True):
+        await page.js(f"document.querySelector('.column[data-chat=\"{chat}\"] textarea').focus()")
+        await page.type(text)
+        await page.press("Enter")
+        await page.until_text(text, f'.column[data-chat="{chat}"] [role=log]')
+
+    for chat in chats:
+        await api.until(chat, "waiting")
+        [*_, (_, stored)] = await api.texts(chat)
+        column = f"document.querySelector('.column[data-chat=\"{chat}\"]')"
+        answer = f"[...{column}.querySelectorAll('article[data-role=assistant] .text')].at(-1)"
+        await page.until(f"{answer}.innerText.trim() === {json.dumps(stored.strip())}")
+        assert 2 == await page.js(f"{column}.querySelectorAll('article[data-role=user]').length")
+    assert await page.js("document.documentElement.scrollWidth <= innerWidth")
+    assert [] == await page.faults_of_access()

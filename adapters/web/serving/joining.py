@@ -41,6 +41,15 @@ _LEFT = re.compile(r"^(?:import|export)\b(?!\()[^\n]*", re.MULTILINE)
 _DYNAMIC = re.compile(r"""\bimport\(\s*["'](\.[^"']+)["']\s*\)""")
 
 
+# A browser tries to fetch a module once: after a failure the same address fails for good. So it is
+# asked for at another address the next time, which all files of the page have to agree on.
+LOAD = """const $tries = globalThis.$tries ??= {};
+const $load = (url, at = $tries[url] ?? 0) => import(at ? `${url}?${at}` : url).catch((error) => {
+  if (at === ($tries[url] ?? 0)) $tries[url] = at + 1;
+  throw error;
+});"""
+
+
 class UnjoinableModule(Exception):
     """A module is written in a way that is not joined."""
 
@@ -228,6 +237,8 @@ def _written(
     chunk: str, modules: Sequence[_Module], place: Mapping[str, str], asked: Mapping[str, int]
 ) -> str:
     heads: dict[str, str] = {}
+    entry = next(iter(place.values()))
+    needs: dict[str, str] = {}  # files that may have failed before, which a static import repeats
     parts: list[str] = []
     short = {module.name: f"${number}" for number, module in enumerate(modules)}
 
@@ -239,7 +250,10 @@ def _written(
             return alias
         if place[name] != chunk:
             alias = "$c_" + re.sub(r"\W", "_", place[name])
-            heads[place[name]] = f'import {{$modules as {alias}}} from "./{place[name]}";'
+            if place[name] != entry:
+                needs[place[name]] = alias
+            else:
+                heads[place[name]] = f'import {{$modules as {alias}}} from "./{place[name]}";'
             return f"{alias}[{asked[name]}]"
         return short[name]
 
@@ -248,7 +262,8 @@ def _written(
             name = normpath(join(dirname(module.name), found[1]))
             if name.startswith(VENDORED):
                 return f'import("../{name}")'
-            return f'import("./{place[name]}").then((chunk) => chunk.$modules[{asked[name]}])'
+            heads["$load"] = LOAD
+            return f'$load("./{place[name]}").then((chunk) => chunk.$modules[{asked[name]}])'
 
         return _DYNAMIC.sub(loaded, module.body)
 
@@ -262,5 +277,12 @@ def _written(
             f"const {short[module.name]}{told} = (() => {{\n"
             + "\n".join([*bound, later(module).strip()])
             + f"\nreturn {{{names}}};\n}})();\n"
+        )
+    if needs:
+        heads["$load"] = LOAD
+        aliases = ", ".join(f"{{$modules: {alias}}}" for alias in needs.values())
+        urls = ", ".join(f'"./{name}"' for name in needs)
+        parts.insert(
+            0, f"const [{aliases}] = await Promise.all([{urls}].map((url) => $load(url)));"
         )
     return "\n".join([*heads.values(), "export const $modules = {};", *parts])

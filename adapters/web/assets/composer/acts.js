@@ -8,6 +8,7 @@ import { toast } from "../shared/toast.js";
 import { leaveEditing } from "./editing.js";
 import { deskOf } from "./desk.js";
 import { chosen } from "./model.js";
+import { readModels } from "./catalogue.js";
 
 /** @typedef {import("./composer.js").Place} Place */
 /** @typedef {import("./desk.js").Busy} Busy */
@@ -45,6 +46,7 @@ export async function send(place, how) {
   } catch (error) {
     desk.restore(written);
     desk.problem.value = sentence(error, "It was not sent");
+    if (/** @type {any} */ (error).status === 400) void readModels(0); // the model may be gone
   }
 }
 

@@ -2,6 +2,9 @@
 
 import { isLongPaste } from "./pasting.js";
 
+const AGAIN_MS = 2000;
+const AWAY = "The daemon cannot be reached. The files are taken as soon as it answers.";
+
 /** @typedef {import("./desk.js").Desk} Desk */
 
 /**
@@ -10,7 +13,19 @@ import { isLongPaste } from "./pasting.js";
  */
 export function attach(desk, files, pasted = "") {
   const all = [...files]; // a list of the browser's is emptied when its event is over
-  if (all.length) void import("./attachments.js").then((module) => module.attach(desk, all, pasted));
+  if (all.length) void taken(desk, all, pasted);
+}
+
+/** Take files as soon as what takes them is there. @param {Desk} desk @param {File[]} files @param {string} pasted */
+async function taken(desk, files, pasted) {
+  try {
+    const module = await import("./attachments.js");
+    if (desk.problem.peek() === AWAY) desk.problem.value = "";
+    module.attach(desk, files, pasted);
+  } catch {
+    desk.problem.value = AWAY;
+    setTimeout(taken, AGAIN_MS, desk, files, pasted);
+  }
 }
 
 /**

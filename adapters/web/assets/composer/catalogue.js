@@ -21,9 +21,9 @@ export const thresholds = signal({});
 export const ownChoice = signal({ model: "", effort: "" });
 let readAt = 0;
 
-/** Read the models, unless they have been read a moment ago. */
-export async function readModels() {
-  if (Date.now() - readAt < STALE_MS) return;
+/** Read the models, unless they have been read a moment ago. @param {number} [staleMs] */
+export async function readModels(staleMs = STALE_MS) {
+  if (Date.now() - readAt < staleMs) return;
   readAt = Date.now();
   try {
     const [configs, keys, own, choices] = await Promise.all([

@@ -17,6 +17,7 @@ import { Bar } from "./bar.js";
 import { deskOf } from "./desk.js";
 import { followEditing, leaveEditing } from "./editing.js";
 import { Field } from "./field.js";
+import { goneWords } from "./model.js";
 import * as history from "./history.js";
 import { countInvisible, withoutInvisible } from "./invisible.js";
 import { togglePlan } from "./plan.js";
@@ -212,7 +213,8 @@ function useDrop(desk) {
 }
 
 /** What is to be known before sending, and what came of the last attempt. @param {{place: Place}} props */
-function Notes({ place: { desk, plan } }) {
+function Notes({ place }) {
+  const { desk, plan } = place;
   const invisible = countInvisible(desk.text.value);
   return html`<div class="notes">
     ${plan.value ? html`<p class="dim">Plan first: it looks and proposes, and changes nothing.</p>` : null}
@@ -221,6 +223,7 @@ function Notes({ place: { desk, plan } }) {
     ${desk.browsing.value ? html`<p class="dim">Message ${desk.browsing.value.at + 1} of ${desk.browsing.value.prompts.length}. Esc goes back to the draft.</p>` : null}
     ${invisible ? html`<p class="warn">${invisible} invisible ${invisible === 1 ? "character" : "characters"}.${" "}<button type="button" class="link"
       onClick=${() => (desk.text.value = withoutInvisible(desk.text.peek()))}>Take out</button></p>` : null}
+    ${goneWords(place) && html`<p class="warn">${goneWords(place)}</p>`}
     ${desk.problem.value ? html`<p class="err" role="alert">${desk.problem.value}</p>` : null}
   </div>`;
 }

@@ -28,6 +28,13 @@ export function chosen({ desk, conversation, chat: { value: chat } }) {
   return { model, effort: model?.efforts.includes(wanted) ? wanted : "", gone: catalogue.value.state === "ready" && !wished };
 }
 
+/** Say that the model that would answer is no longer there, and what comes of it; or "". @param {Place} place */
+export function goneWords(place) {
+  const { model, gone } = chosen(place);
+  if (!gone) return "";
+  return model ? `The model of this chat is gone. ${shortName(model.name)} answers, unless you choose another one.` : "There is no model that could answer.";
+}
+
 /** @param {{place: Place}} props */
 export function ModelButton({ place }) {
   const open = useSignal(false);

@@ -1,8 +1,10 @@
 // Spans of time that count on while something runs.
 
 import { signal, useEffect } from "../ui.js";
+import { now, onClock } from "../wire/clock.js";
 
-const now = signal(Date.now());
+const shown = signal(now());
+const tick = () => void (shown.value = now());
 let users = 0;
 /** @type {ReturnType<typeof setInterval> | undefined} */
 let timer;
@@ -11,12 +13,14 @@ let timer;
 export function useClock(wanted) {
   useEffect(() => {
     if (!wanted) return;
-    if (!users++) timer = setInterval(() => (now.value = Date.now()), 1000);
-    now.value = Date.now();
+    if (!users++) timer = setInterval(tick, 1000);
+    tick();
     return () => void (--users || clearInterval(timer));
   }, [wanted]);
-  return wanted ? now.value : Date.now();
+  return wanted ? shown.value : now();
 }
+
+onClock(tick);
 
 /** Return a span as people read it: 35 ms, 8 s, 2 min 10 s, 3 h 5 min. @param {number} ms */
 export function spanText(ms) {

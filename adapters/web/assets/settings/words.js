@@ -1,7 +1,9 @@
 /** Times and sizes as people say them. Pure. */
 
+import { now as daemonTime } from "../wire/clock.js";
+
 /** Coder's clients read the year 1 as no time at all, and 9999 as for ever. @param {string} time */
-export function when(time, now = Date.now()) {
+export function when(time, now = daemonTime()) {
   const at = new Date(time), seconds = (now - at.getTime()) / 1000;
   if (!time || at.getFullYear() < 1970) return "never";
   if (at.getFullYear() > 9000) return "no end";

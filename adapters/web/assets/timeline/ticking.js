@@ -1,9 +1,10 @@
 // Time that passes, for what counts it: one timer for the whole page, and none if nothing counts.
 
 import { html, signal, useEffect } from "../ui.js";
+import { now, onClock } from "../wire/clock.js";
 import { countdown, elapsed } from "./words.js";
 
-const now = signal(Date.now());
+const shown = signal(now());
 let users = 0;
 let timer = 0;
 
@@ -15,13 +16,17 @@ function useNow() {
       if (--users === 0) clearInterval(timer);
     };
   }, []);
-  return now.value;
+  return shown.value;
 }
 
+const tick = () => void (shown.value = now());
+
 function start() {
-  now.value = Date.now();
-  timer = setInterval(() => (now.value = Date.now()), 1000);
+  tick();
+  timer = setInterval(tick, 1000);
 }
+
+onClock(tick);
 
 /** How long something has been going on. @param {{since: number | null}} props */
 export function Elapsed({ since }) {

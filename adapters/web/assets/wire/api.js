@@ -13,6 +13,7 @@
 
 import { csrf, untilLoggedIn } from "../session.js";
 import { takeAnswer } from "../shell.js";
+import { hearDate, now } from "./clock.js";
 
 const BASE = "/api/experimental/";
 const SECONDS_MAX = 120; // of one request; then it counts as not answered (titles ask a model)
@@ -123,14 +124,17 @@ async function fetched(method, url, body, { key, signal, headers: more }) {
   if (key) headers["idempotency-key"] = key;
   if (body !== undefined) headers["content-type"] = "application/json";
   const limit = AbortSignal.timeout(SECONDS_MAX * 1000);
+  const asked = Date.now();
   try {
-    return await fetch(url, {
+    const answer = await fetch(url, {
       method,
       headers,
       body: body === undefined ? null : JSON.stringify(body),
       credentials: "same-origin",
       signal: signal ? AbortSignal.any([signal, limit]) : limit,
     });
+    hearDate(answer.headers.get("date"), asked);
+    return answer;
   } catch (error) {
     if (signal?.aborted) throw error;
     throw new ApiError(0, { detail: String(error) });
@@ -158,7 +162,7 @@ function plainly(text) {
 function secondsOf(answer) {
   const said = answer.headers.get("retry-after");
   if (!said) return null;
-  const seconds = /^\d+$/.test(said) ? Number(said) : (Date.parse(said) - Date.now()) / 1000;
+  const seconds = /^\d+$/.test(said) ? Number(said) : (Date.parse(said) - now()) / 1000;
   return Number.isFinite(seconds) ? Math.max(0, Math.ceil(seconds)) : null;
 }
 

@@ -148,3 +148,32 @@ def test_a_module_that_cannot_be_joined_is_named(source, says):
         joined(app=source + "\n", other='import "./app.js";\nexport const a = 1;\n')
 
     assert says in str(fault.value)
+
+
+def test_a_file_that_could_not_be_had_is_asked_for_again_with_what_it_needs(tmp_path):
+    files = joined(
+        app="""
+globalThis.first = () => import("./first.js").then((first) => say(first.both), () => say("away"));
+globalThis.second = () => import("./second.js").then(() => say("second"), () => say("away"));
+""",
+        first='import {shared} from "./shared.js";\nexport const both = ["first", shared];',
+        second='import {shared} from "./shared.js";\nsay(shared);',
+        shared='say("shared runs");\nexport const shared = "shared";',
+    )
+    away = {name: body for name, body in files.items() if name != "join/app.js"}
+    said_by(tmp_path, {"join/app.js": files["join/app.js"]})
+    for name, body in away.items():
+        (tmp_path / name).with_suffix(".away").write_bytes(body)
+    (tmp_path / "run.js").write_text(
+        "import { readdirSync, renameSync } from 'node:fs';\n"
+        "const said = []; globalThis.say = (...words) => said.push(words);\n"
+        'await import("./join/app.js"); await first(); await second(); await first();\n'
+        "for (const name of readdirSync('join')) if (name.endsWith('.away'))\n"
+        "  renameSync(`join/${name}`, `join/${name.replace('.away', '.js')}`);\n"
+        "await first(); await second(); console.log(JSON.stringify(said));\n"
+    )
+
+    said = json.loads(npm.node("run.js", cwd=tmp_path))
+
+    assert [["away"]] * 3 == said[:3]
+    assert [["shared runs"], [["first", "shared"]], ["shared"], ["second"]] == said[3:]

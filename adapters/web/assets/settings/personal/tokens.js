@@ -2,6 +2,7 @@
 import {html, useState} from "../../ui.js";
 import {ask} from "../../shared/dialog.js";
 import {api} from "../../wire/api.js";
+import {now} from "../../wire/clock.js";
 import {Choice, Text} from "../fields.js";
 import {Form, useForm} from "../form.js";
 import {Loaded, useLoaded} from "../loading.js";
@@ -48,7 +49,7 @@ export function View() {
 
 /** @param {{token: any, again: () => Promise<void>}} props */
 function Token({ token, again }) {
-  const isOver = new Date(token.expires_at).getTime() < Date.now();
+  const isOver = new Date(token.expires_at).getTime() < now();
   const name = token.token_name || "without a name";
   const revoke = async () => {
     const question = { title: `Revoke the token ${name}?`, text: "Programs that use it are refused from now on.", yes: "Revoke", danger: true };

@@ -1,6 +1,7 @@
 // Commands: execute, and the processes that it leaves running.
 
 import { html } from "../../ui.js";
+import { now } from "../../wire/clock.js";
 import { duration, firstLine, size } from "../words.js";
 import { SignButton } from "../controls.js";
 import { BigText, clipped } from "./big_text.js";
@@ -142,6 +143,6 @@ function processTable(processes) {
 
 /** @param {any} process */
 function processState(process) {
-  if (process.running) return `since ${duration(Date.now() - process.started_at * 1000)}`;
+  if (process.running) return `since ${duration(now() - process.started_at * 1000)}`;
   return process.exit_code === undefined ? "ended" : `exit ${clipped(process.exit_code, 8)}`;
 }
