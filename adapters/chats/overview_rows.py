@@ -82,6 +82,7 @@ class SingleOverviewRow(OverviewRow, frozen=True):
     """An overview with the chat's files: of one chat that was asked for, or of its children."""
 
     is_unheld: bool  # it has work to do, and no process does it
+    takeover_seconds: float | None  # its process is silent, and keeps it so long; None: it is not
     files: bytes | None
 
 
@@ -97,6 +98,7 @@ class ChatOverview:
     children: Sequence["ChatOverview"] = ()
     files: Sequence[FileInfo] = ()
     is_unheld: bool = False  # it has work to do, and no process does it; not known of lists
+    takeover_seconds: float | None = None  # its process is silent, and keeps it so long; likewise
 
 
 def attention_of(chat: ChatOverview) -> Attention | None:

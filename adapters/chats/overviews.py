@@ -37,6 +37,9 @@ from adapters.postgres.driver.values import Json, Parameters, Row
 from adapters.postgres.queries import SQL
 
 PAGE_DEFAULT = 50  # chats, where a request names no number
+SILENT_SHARE = (
+    1 / 4
+)  # of a lease without a beat, of which there are six: its process may have ended
 
 # Before a search what is new in the chats has its words gathered: so many messages with each
 # statement, some tenths of a second, and no longer than so long. The next search finds the rest.
@@ -89,6 +92,7 @@ class AdmittedOverview:
             last_error=chat.last_error,
             approvals=approvals,
             is_unheld=False,
+            takeover_seconds=None,
         )
 
 
@@ -116,11 +120,14 @@ class OverviewStore:
     def __init__(self, pool: Pool, *, tell: Tell, lease_seconds: float) -> None:
         self._pool = pool
         self._tell = tell
-        self._lease_seconds = lease_seconds
+        self._lease = {
+            "lease_seconds": lease_seconds,
+            "silent_seconds": lease_seconds * SILENT_SHARE,
+        }
 
     async def chat(self, chat: ChatId) -> ChatOverview | None:
         """Return a chat with its children and files. Who may see it has been settled."""
-        asked = {"chat": chat, "lease_seconds": self._lease_seconds}
+        asked = {"chat": chat, **self._lease}
         found = await self._execute(SQL["overview_of_chat"], asked)
         return _family(list(map(SingleOverviewRow.of, found))) if found else None
 
@@ -128,9 +135,7 @@ class OverviewStore:
         """Return the chat of the path as the caller may see it, with its children and files, in one
         statement. Refused as not found if they may not."""
         chat = ChatId(call.uuid("chat"))
-        asked = admission.access_parameters(call.user, chat) | {
-            "lease_seconds": self._lease_seconds
-        }
+        asked = admission.access_parameters(call.user, chat) | self._lease
         found = await self._execute(SQL["overview_for_caller"], asked)
         if not found:
             raise not_found()
@@ -293,6 +298,7 @@ def _family(rows: Sequence[SingleOverviewRow]) -> ChatOverview:
         children=tuple(map(_overview, rows[1:])),
         files=() if head.files is None else _json(head.files, tuple[FileInfo, ...]),
         is_unheld=head.is_unheld,
+        takeover_seconds=head.takeover_seconds,
     )
 
 

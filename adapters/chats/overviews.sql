@@ -86,6 +86,14 @@ c.status = 'running' AND NOT c.archived AND NOT EXISTS (
      WHERE w.id = c.worker_id
        AND w.heartbeat_at > now() - %(lease_seconds)s * interval '1 second')
 
+-- column: SingleOverviewRow.takeover_seconds
+-- How long its process still keeps it, if that has something to do in it and has been silent.
+(SELECT greatest(0, extract(epoch FROM w.heartbeat_at - now()) + %(lease_seconds)s)::double precision
+   FROM workers w
+  WHERE w.id = c.worker_id AND c.id = %(chat)s
+    AND c.status IN ('running', 'interrupting') AND NOT c.archived
+    AND w.heartbeat_at < now() - %(silent_seconds)s * interval '1 second')
+
 -- column: SingleOverviewRow.files
 -- The files of the chat that was asked for; those of its children are not shown.
 (SELECT json_agg(json_build_array({f.FileInfo}) ORDER BY f.created_at, f.id)

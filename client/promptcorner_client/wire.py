@@ -122,6 +122,7 @@ class Chat(Struct, frozen=True, kw_only=True):
     question: str | UnsetType = UNSET  # if that is a question: the first one
     context: ChatContext | UnsetType = UNSET
     queued_for_capacity: bool | UnsetType = UNSET
+    takeover_seconds: int | UnsetType = UNSET  # its process is silent; then another takes it over
     search_match: ChatSearchMatch | UnsetType = UNSET  # in lists, where asked for
     client_type: str
     children: Sequence["Chat"]

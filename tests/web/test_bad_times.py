@@ -1,5 +1,6 @@
 """Bad times: what a page shows while daemon and network fail, and that it goes on afterwards."""
 
+import psycopg
 import pytest
 
 from tests.e2e.conftest import a_database, home
@@ -13,6 +14,8 @@ from tests.web.stories import FIELD, SLOWLY, agrees, has_begun, live, say
 
 __all__ = ["home"]
 LOST = r"ERR_|WebSocket|Failed to load resource|Failed to fetch"  # what a browser notes of it
+LONG_LEASE = {"PROMPTCORNER_LEASE_SECONDS": "600"}
+SILENT = "UPDATE workers SET heartbeat_at = heartbeat_at - interval '3 minutes'"
 LONG = "[[deltas: 200]] [[delta-ms: 20]]"  # four seconds
 
 
@@ -23,8 +26,8 @@ def replicas(server, home):
     with a_database(server, "web_restarts") as database, a_provider() as provider:
         settings = {**SETTINGS, **provider.settings, "DATABASE_URL": database}
 
-        def start():
-            return a_daemon(home, listen=f"127.0.0.1:{port}", **settings)
+        def start(**more):
+            return a_daemon(home, listen=f"127.0.0.1:{port}", **{**settings, **more})
 
         start.house = lambda daemon: House(daemon, provider, database)
         yield start
@@ -53,6 +56,30 @@ async def test_a_daemon_killed_in_mid_word_comes_back_and_nothing_is_doubled(rep
                     await agrees(page, api, chat)
                     await page.until_no_text("econnecting")
                     assert "not lost" == await page.value(FIELD)
+
+
+async def test_an_answer_that_broke_off_with_its_daemon_says_why_nothing_comes(replicas, browser):
+    with replicas(**LONG_LEASE) as first:
+        house = replicas.house(first)
+        token, cookies = await house.person(USER)
+        async with house.api(token) as api:
+            chat = await api.chat()
+        async with a_page(browser) as page:
+            page.url = house.url
+            page.allow(LOST)
+            await page.cookies(cookies, house.url)
+            await page.goto(f"/c/{chat}")
+            await say(page, f"{SLOWLY} Say much.")
+            await live(page, 100)
+
+            first.process.kill()
+            with replicas(**LONG_LEASE):
+                await page.until_text("The answer broke off when the connection did", ".now")
+                with psycopg.connect(house.database) as connection:
+                    connection.execute(SILENT)
+                await page.until_text("The daemon stopped while it worked on this", ".now")
+                await page.until_text("It goes on in about ", ".now")
+                assert [] == await page.faults_of_access()
 
 
 async def test_a_browser_without_network_goes_on_where_it_was(page, api):

@@ -93,6 +93,7 @@ async def test_the_palette_finds_chats_and_commands_and_gives_the_focus_back(pag
     await page.until("document.documentElement.dataset.theme === 'dark'")
     assert "dark" == await page.js("getComputedStyle(document.documentElement).colorScheme")
 
+    await (await page.find("link", "The wonderful title of a chat", ".side")).focus()
     await page.press("k", "Control")
     await page.until_focused("combobox", "Search or do")
     await page.type("The wonderful")
@@ -100,6 +101,14 @@ async def test_the_palette_finds_chats_and_commands_and_gives_the_focus_back(pag
     await page.press("Enter")
     await page.until(f"location.pathname === '/c/{chat}'")
     await page.until("document.title.includes('The wonderful title')")
+    await page.until_focused("textbox", FIELD)
+    await (await page.find("link", "The wonderful title of a chat", ".side")).focus()
+    await page.press("k", "Control")
+    await page.until_focused("combobox", "Search or do")
+    await page.type("The wonderful")
+    await page.until_text("The wonderful title", "[role=listbox] [aria-selected=true]")
+    await page.press("Enter")
+    await page.until_focused("textbox", FIELD)  # of the chat that was open already
 
     await page.press("k", "Control")
     await page.until_focused("combobox", "Search or do")

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from datetime import datetime
+from math import ceil
 from typing import Annotated
 from uuid import UUID
 
@@ -119,6 +120,7 @@ class Chat(Struct, frozen=True, kw_only=True):
     question: str | UnsetType = UNSET  # if that is a question: the first one
     context: ChatContext | UnsetType = UNSET
     queued_for_capacity: bool | UnsetType = UNSET
+    takeover_seconds: int | UnsetType = UNSET  # its process is silent; then another takes it over
     search_match: ChatSearchMatch | UnsetType = UNSET  # in lists, where asked for
     client_type: str
     children: Sequence["Chat"]
@@ -227,6 +229,7 @@ def single_chat(
         files=[_file(file, organization) for file in chat.files] or UNSET,
         resources=resources,
         queued_for_capacity=True if waits else UNSET,
+        takeover_seconds=UNSET if chat.takeover_seconds is None else ceil(chat.takeover_seconds),
         children=[_child(child, organization) for child in chat.children],
     )
 
@@ -250,6 +253,7 @@ def _chat(
     files: Sequence[ChatFileMetadata] | UnsetType = UNSET,
     resources: Sequence[ChatContextResource] = (),
     queued_for_capacity: bool | UnsetType = UNSET,
+    takeover_seconds: int | UnsetType = UNSET,
 ) -> Chat:
     attention = attention_of(chat)
     asks = attention is Attention.QUESTION and chat.row.question
@@ -287,6 +291,7 @@ def _chat(
         question=asks[:QUESTION_CHARACTERS_MAX] if asks else UNSET,
         context=UNSET if chat.context is None else _context(chat.context, resources),
         queued_for_capacity=queued_for_capacity,
+        takeover_seconds=takeover_seconds,
         client_type=chat.row.client_type,
         children=children,
     )

@@ -2,7 +2,7 @@
 
 import {command} from "./commands.js";
 import {openConversation} from "./conversation.js";
-import {current} from "./current.js";
+import {current, entered} from "./current.js";
 import {phone} from "./frame.js";
 import {afterPaint} from "./kernel/first_paint.js";
 import {ComposerPlace, HeaderPlace} from "./places.js";
@@ -17,6 +17,7 @@ import {ApiError} from "./wire/api.js";
 const ChatHeader = later(() => afterPaint().then((module) => module.ChatHeader), HeaderPlace);
 const Composer = later(() => afterPaint().then((module) => module.Composer), ComposerPlace);
 
+const TOUCH = matchMedia("(pointer: coarse)"); // there a field with the focus brings up a keyboard
 const COLUMNS_MAX = 4; // a further one takes the place of the last
 
 /** The chat whose column was used last: keys and the side panel are about it. */
@@ -32,6 +33,25 @@ function openBeside(id) {
   if (chats.includes(id)) return;
   if (chats.length >= COLUMNS_MAX) toast(`There is room for ${COLUMNS_MAX} chats: the last one made room.`);
   show([...chats.slice(0, COLUMNS_MAX - 1), id]);
+}
+
+/** Show a chat, and write in it. @param {string} id */
+function enter(id) {
+  entered.value = id;
+  return show([id]);
+}
+
+/** @param {string} id @param {unknown} opening @returns {void} */
+function useEntering(id, opening) {
+  const isEntered = entered.value === id;
+  useEffect(() => {
+    if (!isEntered || opening === "loading") return;
+    const column = document.querySelector(`.column[data-chat="${CSS.escape(id)}"]`);
+    const field = TOUCH.matches ? null : column?.querySelector("textarea.txt");
+    if (field) entered.value = ""; // else it takes the keyboard when it comes, if it does
+    const target = field ?? column;
+    if (target instanceof HTMLElement) target.focus();
+  }, [isEntered, opening]);
 }
 
 /** @param {string} id */
@@ -63,6 +83,7 @@ function toColumn(step) {
 export function registerColumns() {
   const several = () => route.value.chats.length > 1;
   const group = "View";
+  command({id: "chat.enter", title: "Open and write", hidden: true, run: enter});
   command({id: "chat.beside", title: "Open to the side", hidden: true, when: () => !phone.value, run: openBeside});
   command({
     id: "column.close", title: "Close this column", group, when: several,
@@ -92,6 +113,7 @@ function Column({id, isActive, isAlone}) {
   useEffect(() => () => conversation.close(), [conversation]);
   const opening = conversation.opening.value;
   const fault = opening instanceof ApiError ? opening : null;
+  useEntering(id, opening);
   useLayoutEffect(() => {
     if (isActive && !fault) current.value = conversation;
     return () => {

@@ -23,7 +23,7 @@ const FOUND_MS = 150; // after the last letter the daemon is asked for titles
 
 /** @param {any} chat @returns {Row} */
 function chatRow(chat) {
-  const run = () => go(`/c/${chat.id}`);
+  const run = () => find("chat.enter")?.run(chat.id);
   const beside = () => find("chat.beside")?.run(chat.id);
   return {key: `chat ${chat.id}`, group: "Chats", icon: "", light: familyLight(chat), text: chat.title || "Untitled", run, beside};
 }

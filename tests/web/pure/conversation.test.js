@@ -95,6 +95,27 @@ test("a message is shown at once, sent once, and shown once", async (t) => {
   assert.deepEqual(conversation.state.value.messages.map((one) => one.key), ["m1", "m2", sending.key]);
 });
 
+test("a message that waits for the daemon goes as soon as the line is back", async (t) => {
+  let isAway = true;
+  const { conversation, socket } = await aConversation(t, ({ method, url }) => {
+    if (isAway && (method === "POST" || url.includes("users/me"))) throw new TypeError("Failed to fetch");
+    return method === "POST" ? [200, { queued: false, message: message(3, "user", "more") }] : undefined;
+  });
+  socket.onclose?.({ code: 1006 });
+  const sent = conversation.send({ text: "more" }).then(() => "sent");
+  const dialled = () => sockets.filter((one) => one !== socket && one.url.pathname.endsWith("/stream"));
+  while (!dialled().length) await settle();
+  await settle();
+  const posts = () => requests.filter((one) => one.method === "POST").length;
+  const before = posts();
+  isAway = false;
+
+  dialled().at(-1).open();
+
+  assert.equal(await Promise.race([sent, settle().then(() => "waits")]), "sent");
+  assert.equal(posts(), before + 1);
+});
+
 test("a message that is refused is said to be, and is shown no more", async (t) => {
   const { conversation } = await aConversation(t, ({ method }) => (method === "POST" ? [429, { message: "The queue is full.", detail: "20" }] : undefined));
 

@@ -8,6 +8,7 @@ import { callOf, wentWrong } from "../../../adapters/web/assets/timeline/calls.j
 import { faultOf } from "../../../adapters/web/assets/timeline/faults.js";
 import { Heights } from "../../../adapters/web/assets/timeline/heights.js";
 import { looseJson } from "../../../adapters/web/assets/timeline/loose_json.js";
+import { NOTHING_SEEN, nowWords, seenNow } from "../../../adapters/web/assets/timeline/now_words.js";
 import { itemsOf } from "../../../adapters/web/assets/timeline/turn.js";
 import { countdown, duration, listed } from "../../../adapters/web/assets/timeline/words.js";
 
@@ -27,6 +28,34 @@ const TURN = [
   message(5, "tool", result("c", { success: false, exit_code: 2 })),
   message(6, "assistant", text("So.")),
 ];
+
+test("an answer that goes with the connection is broken off until something comes", () => {
+  const seen = (...steps) => steps.reduce((before, [state, since]) => seenNow(before, { status: "running", lastId: 3, live: null, ...state }, { since }), NOTHING_SEEN).isBrokenOff;
+  const [live, more] = [{}, {}];
+  const lost = [[{ live }, 1], [{ live }, 2], [{}, 2]];
+
+  assert.ok(seen(...lost));
+  assert.ok(seen(...lost, [{}, 3]));
+  assert.ok(!seen([{}, 1], [{}, 2]), "nothing was to be seen");
+  assert.ok(!seen([{ live }, 1], [{}, 1]), "another attempt begins");
+  assert.ok(!seen([{ live }, 1], [{ live }, 2], [{ live: more }, 2], [{}, 2]), "it went on over the new line");
+  assert.ok(!seen([{ live }, 1], [{ lastId: 4 }, 2]), "a message took its place");
+  assert.ok(!seen(...lost, [{ live: more }, 2]) && !seen(...lost, [{ lastId: 4 }, 2]) && !seen(...lost, [{ status: "waiting" }, 2]));
+});
+
+test("a chat at which nothing is to be seen says why", () => {
+  const words = (state, seen) => nowWords({ ...NOTHING, status: "running", lastId: 3, chat: {}, ...state }, { state: "live" }, { stopped: -1, isBrokenOff: false, ...seen })?.text;
+  const silent = (takeover_seconds) => ({ chat: { takeover_seconds } });
+
+  assert.equal(words({}), "Working…");
+  assert.match(words({}, { isBrokenOff: true }), /broke off when the connection did/);
+  assert.match(words(silent(18), { isBrokenOff: true }), /^The daemon stopped .* It goes on in about 18 s\.$/);
+  assert.match(words(silent(0)), /It goes on in a moment\.$/);
+  assert.match(words({ ...silent(7), messages: TURN.slice(0, 2) }), /about 7 s/);
+  assert.match(words({ ...silent(18), status: "interrupting" }), /It is stopped in about 18 s\.$/);
+  assert.equal(words({ messages: TURN.slice(0, 2) }), undefined);
+  assert.equal(words({ ...silent(18), live: {} }), undefined);
+});
 
 test("a turn that is over folds what was done before its answer, and opens again", () => {
   const over = { ...NOTHING, messages: TURN };

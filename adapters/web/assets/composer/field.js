@@ -1,6 +1,7 @@
 // The field that one writes in: a plain textarea that grows, so that every keyboard and every
 // input method works. It intercepts only what has a meaning here, and nothing while text is composed.
 
+import { entered } from "../current.js";
 import { html, useLayoutEffect, useRef } from "../ui.js";
 import { preferences } from "../preferences.js";
 import { attach, attachPaste } from "./attaching.js";
@@ -37,7 +38,9 @@ export function Field({ desk, acts, label, id, hint, suggestions }) {
   useLayoutEffect(() => grow(field.current), [text]);
   useLayoutEffect(() => {
     desk.field = field.current;
-    if ((desk.key === "new" || desk.begun) && !TOUCH.matches) desk.focus();
+    const isEntered = entered.peek() === desk.key;
+    if ((desk.key === "new" || desk.begun || isEntered) && !TOUCH.matches) desk.focus();
+    if (isEntered) entered.value = "";
     desk.begun = false;
     return () => void (desk.field = null);
   }, [desk]);

@@ -38,7 +38,8 @@ export function sendingOf(core) {
       core.takeNow({ type: "own", key, text: written.text });
       const slow = () => (all.value = all.value.map((one) => (one.key === key ? { ...one, slow: true } : one)));
       try {
-        const asked = before.then(() => patiently(() => api.post(path, bodyOf(written), { key: core.id + key }), slow));
+        const ask = () => api.post(path, bodyOf(written), { key: core.id + key });
+        const asked = before.then(() => patiently(core, ask, slow));
         before = asked.catch(() => {});
         const answer = await asked;
         core.takeNow(...answered(key, answer));
@@ -75,21 +76,44 @@ function answered(key, answer) {
 /**
  * Ask again while the daemon is away; the key of the request sees to it that it is done once.
  * @template T
+ * @param {import("../conversation.js").Core} core
  * @param {() => Promise<T>} ask
  * @param {() => void} slow
  * @returns {Promise<T>}
  */
-async function patiently(ask, slow) {
-  for (const wait of TRY_AGAIN_MS) {
+async function patiently(core, ask, slow) {
+  for (let waits = 0; ; ) {
+    const line = core.line.peek();
     try {
       return await ask();
     } catch (error) {
-      if (!(error instanceof ApiError) || !AWAY.has(error.status)) throw error;
+      const isAway = error instanceof ApiError && AWAY.has(error.status);
+      if (!isAway || waits === TRY_AGAIN_MS.length) throw error;
       slow();
-      await new Promise((resolve) => setTimeout(resolve, wait));
+      if (!(await isLineBack(core, line, TRY_AGAIN_MS[waits]))) waits += 1;
     }
   }
-  return ask();
+}
+
+/**
+ * Wait so long, or until the line of the chat is open again after it was lost.
+ * @param {import("../conversation.js").Core} core
+ * @param {import("../wire/line.js").LineState} before
+ * @param {number} ms
+ * @returns {Promise<boolean>} whether it is
+ */
+function isLineBack(core, before, ms) {
+  return new Promise((resolve) => {
+    const end = (/** @type {boolean} */ isBack) => {
+      clearTimeout(timer);
+      queueMicrotask(() => stop()); // it may be called before it is known
+      resolve(isBack);
+    };
+    const timer = setTimeout(end, ms, false);
+    const stop = core.line.subscribe((line) => {
+      if (line.state === "live" && line !== before) end(true);
+    });
+  });
 }
 
 /**

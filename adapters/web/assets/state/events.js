@@ -108,6 +108,8 @@ function onPiece({ next }, { message_part: piece }) {
   if (live === "gap") next.gap = true;
   if (typeof live === "string") return;
   next.live = { ...live, node: `live${live.key}` };
+  if (next.chat?.takeover_seconds !== undefined || next.chat?.queued_for_capacity)
+    next.chat = { ...next.chat, takeover_seconds: undefined, queued_for_capacity: undefined }; // it goes on
   next.history = Math.max(next.history, live.history);
   next.retry = null;
 }

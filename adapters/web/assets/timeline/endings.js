@@ -2,6 +2,7 @@
 
 import { html, useComputed, useEffect, useRef, useSignal, useSignalEffect } from "../ui.js";
 import { later } from "../shared/later.js";
+import { NOTHING_SEEN, nowWords, seenNow } from "./now_words.js";
 
 /** @typedef {import("./timeline.js").Conversation} Conversation */
 
@@ -11,7 +12,8 @@ const Failed = later(() => import("./cards/endings.js").then((module) => module.
 
 const NONE = new Set();
 const BOOKED_MS = 300; // after a turn, until what it cost is booked
-const LOOK_MS = 5000; // between two questions whether it waits for a place
+const LOOK_MS = 5000; // between two questions why nothing comes
+const LOOK_SOON_MS = 2000; // likewise, when the answer has broken off
 
 /** @param {{conversation: Conversation, at: any}} props */
 export function Endings({ conversation, at }) {
@@ -37,9 +39,14 @@ function shownCalls(state) {
 function Now({ conversation }) {
   const stopped = useStopped(conversation);
   useCosts(conversation);
-  const words = useComputed(() => nowWords(conversation.state.value, conversation.line.value, stopped.value));
-  const isIdle = useComputed(() => conversation.state.value.status === "running" && !conversation.state.value.live);
-  useLookForPlace(conversation, isIdle.value);
+  const isBrokenOff = useBrokenOff(conversation);
+  const words = useComputed(() =>
+    nowWords(conversation.state.value, conversation.line.value, { stopped: stopped.value, isBrokenOff: isBrokenOff.value }));
+  const isIdle = useComputed(() => {
+    const { status, live } = conversation.state.value;
+    return status === "interrupting" || (status === "running" && !live);
+  });
+  useLook(conversation, !isIdle.value ? 0 : isBrokenOff.value ? LOOK_SOON_MS : LOOK_MS);
   if (!words.value) return null;
   const { text, light } = words.value;
   return html`<p class="now">${light && html`<i class=${`cue ${light}`}></i>`}<span>${text}</span></p>`;
@@ -68,31 +75,27 @@ function useCosts(conversation) {
   });
 }
 
-/** Whether a chat waits for a place is told by the chat alone: ask while nothing else comes. @param {Conversation} conversation @param {boolean} isIdle */
-function useLookForPlace(conversation, isIdle) {
-  useEffect(() => {
-    if (!isIdle) return undefined;
-    const timer = setInterval(() => conversation.refresh().catch(() => {}), LOOK_MS);
-    return () => clearInterval(timer);
-  }, [isIdle]);
+/** Whether the answer went with the connection, and nothing has come since. @param {Conversation} conversation */
+function useBrokenOff(conversation) {
+  const isBrokenOff = useSignal(false);
+  const seen = useRef(NOTHING_SEEN);
+  useSignalEffect(() => {
+    seen.current = seenNow(seen.current, conversation.state.value, conversation.line.value);
+    isBrokenOff.value = seen.current.isBrokenOff;
+  });
+  return isBrokenOff;
 }
 
 /**
- * @param {any} state
- * @param {any} line
- * @param {number} stopped
- * @returns {{text: string, light: string} | null}
+ * Whether a chat waits for a place, or its process is silent, is told by the chat alone: ask while nothing
+ * else comes.
+ * @param {Conversation} conversation
+ * @param {number} ms between two questions; 0: none
  */
-function nowWords(state, line, stopped) {
-  if (line.state === "broken" && state.live) return { text: "The connection is broken; it goes on when it is back.", light: "ask" };
-  if (state.status === "interrupting") return { text: "Stopping…", light: "ask" };
-  if (state.status === "waiting" && stopped === state.lastId) return { text: "Stopped. What there was of the answer is kept.", light: "" };
-  if (state.status !== "running" || state.retry || state.error) return null;
-  if (state.chat?.queued_for_capacity) return { text: "Waits for a place: other chats are at work.", light: "ask" };
-  if (state.live) return null;
-  const last = state.messages.at(-1);
-  const waits = state.messages.findLast((/** @type {any} */ each) => each.role === "assistant");
-  if (last && waits && last === waits && last.content.some((/** @type {any} */ part) => part.type === "tool-call")) return null;
-  return { text: "Works…", light: "go" };
+function useLook(conversation, ms) {
+  useEffect(() => {
+    if (!ms) return undefined;
+    const timer = setInterval(() => conversation.refresh().catch(() => {}), ms);
+    return () => clearInterval(timer);
+  }, [ms]);
 }
-

@@ -76,6 +76,7 @@ export interface Chat {
   question?: string;
   context?: ChatContext;
   queued_for_capacity?: boolean;
+  takeover_seconds?: number;
   search_match?: ChatSearchMatch;
   client_type: string;
   children: readonly Chat[];

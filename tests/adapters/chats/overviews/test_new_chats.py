@@ -258,6 +258,23 @@ async def test_a_chat_that_waits_for_a_place_says_so_until_somebody_holds_it(gro
     assert [] == [each for each in (*listed, held) if "queued_for_capacity" in each]
 
 
+async def test_a_chat_whose_process_is_silent_says_when_another_takes_it_over(ground):
+    ground.supervisor.slots.open(HOLDER.worker)
+    chat = (await ground.create()).said["id"]
+    await ground.store.leases.beat(HOLDER.worker)
+    await applied(ground.store.ledger.apply(UUID(chat), [ask.Acquire(HOLDER)]))
+
+    async def takeover(silent_seconds):
+        await ground.store.execute(
+            "UPDATE workers SET heartbeat_at = now() - %(s)s * interval '1 second'",
+            s=silent_seconds,
+        )
+        return (await ground.get(chat)).said.get("takeover_seconds")
+
+    assert [None, 20, 0] == [await takeover(seconds) for seconds in (5, 10.5, 60)]
+    assert [] == [each for each in (await ground.list()).said if "takeover_seconds" in each]
+
+
 async def test_what_it_costs_in_statements(migrated):
     """Of a warm process: BEGIN, the time, the chat, COMMIT; and the chat as it is answered. A name
     costs the look for its receipt, the receipt, and the note of the answer."""

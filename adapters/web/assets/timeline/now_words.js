@@ -1,0 +1,60 @@
+// What goes on in a chat when nothing of it is to be seen: one line of words. Pure.
+
+import { elapsed } from "./words.js";
+
+/**
+ * What was to be seen when the chat was looked at the last time: the answer that was being written,
+ * behind which message, and the line to the daemon that it came by.
+ * @typedef {{live: object | null, lastId: number, line: number, isBrokenOff: boolean}} Seen
+ */
+
+/** @type {Seen} */
+export const NOTHING_SEEN = { live: null, lastId: 0, line: 0, isBrokenOff: false };
+
+/**
+ * Return what is to be seen now. An answer that goes when another line was opened, and that no message
+ * takes the place of, is broken off until something comes.
+ * @param {Seen} before
+ * @param {any} state
+ * @param {{since: number}} line
+ * @returns {Seen}
+ */
+export function seenNow(before, { live, lastId, status, retry }, { since }) {
+  if (live) return live === before.live ? before : { live, lastId, line: since, isBrokenOff: false };
+  const isOver = status !== "running" || retry || lastId !== before.lastId;
+  if (isOver) return { live, lastId, line: since, isBrokenOff: false };
+  const isLost = before.live !== null && before.line !== since;
+  return { live, lastId, line: since, isBrokenOff: before.isBrokenOff || isLost };
+}
+
+/**
+ * @param {any} state
+ * @param {any} line
+ * @param {{stopped: number, isBrokenOff: boolean}} seen the message behind which it was stopped
+ * @returns {{text: string, light: string} | null}
+ */
+export function nowWords(state, line, { stopped, isBrokenOff }) {
+  if (line.state === "broken" && state.live) return { text: "The connection is broken; it goes on when it is back.", light: "ask" };
+  if (state.status === "interrupting") return { text: silence(state.chat, "It is stopped") || "Stopping…", light: "ask" };
+  if (state.status === "waiting" && stopped === state.lastId) return { text: "Stopped. What there was of the answer is kept.", light: "" };
+  if (state.status !== "running" || state.retry || state.error || state.live) return null;
+  if (state.chat?.queued_for_capacity) return { text: "Waits for a place: other chats are at work.", light: "ask" };
+  const silent = silence(state.chat, "It goes on");
+  if (silent) return { text: silent, light: "ask" };
+  if (isBrokenOff) return { text: "The answer broke off when the connection did. It begins again as soon as the daemon works on it.", light: "ask" };
+  return callsRun(state) ? null : { text: "Working…", light: "go" };
+}
+
+/** Return what is known of a daemon that is silent, or "". @param {any} chat @param {string} goesOn */
+function silence(chat, goesOn) {
+  const seconds = chat?.takeover_seconds;
+  if (seconds === undefined) return "";
+  const when = seconds > 0 ? `in about ${elapsed(seconds * 1000)}` : "in a moment";
+  return `The daemon stopped while it worked on this, or cannot be reached. ${goesOn} ${when}.`;
+}
+
+/** Return whether the last message calls tools: their cards say that they run. @param {any} state */
+function callsRun({ messages }) {
+  const last = messages.at(-1);
+  return last?.role === "assistant" && last.content.some((/** @type {any} */ part) => part.type === "tool-call");
+}
