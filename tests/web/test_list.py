@@ -330,6 +330,34 @@ async def test_a_chat_comes_to_the_list_as_it_is_shared_and_goes_as_it_is_shared
         assert [] == other.unexpected
 
 
+async def test_an_open_chat_that_is_marked_as_unread_stays_so_when_the_tab_is_closed(
+    page, api, browser, person
+):
+    await only(api)
+    chat = await titled(api, "To be read later")
+
+    async def is_unread():
+        unread = await api.good("GET", CHATS, q="has_unread:true")
+        return chat in [each["id"] for each in unread]
+
+    async with a_page(browser) as other:
+        other.url = page.url
+        await other.cookies(person[1], page.url)
+        await other.goto(f"/c/{chat}")
+        await other.until_text("so be it", "[role=log]")
+
+        async def is_read():
+            return not await is_unread()
+
+        await other.until_true(is_read, "it is read")
+        await act(other, "To be read later", "Mark as unread")
+        await other.until_true(is_unread, "it is unread")
+    await page.goto("/new")  # the other tab is closed, and what it said at its end has come
+    await page.until_text("To be read later", LIST)
+
+    assert await is_unread()
+
+
 async def test_thousands_of_chats_are_gone_through_and_few_are_built(page, api, house):
     await only(api)
     await titled(api, "The model of all")

@@ -2,6 +2,7 @@
 
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from dataclasses import astuple, replace
+from typing import Protocol
 from uuid import UUID
 
 from msgspec import structs
@@ -55,6 +56,12 @@ Named = Callable[[ConsentScope, UUID, Sequence[str]], Awaitable[Sequence[ServerS
 """Returns the servers of tools that these files of a workspace name."""
 
 
+class SetSeen(Protocol):
+    """Lets open streams of a chat note that its owner has seen it, or not."""
+
+    def __call__(self, chat: ChatId, *, is_seen: bool) -> None: ...
+
+
 class ChatRoutes:
     """Handlers of chats by themselves."""
 
@@ -77,6 +84,7 @@ class ChatRoutes:
         named: Named,
         workspaces: OwnedWorkspaces,
         organization: UUID,
+        set_seen: SetSeen,
     ) -> None:
         self._admission = admission
         self._overviews = overviews
@@ -94,6 +102,7 @@ class ChatRoutes:
         self._named = named
         self._workspaces = workspaces
         self._organization = organization
+        self._set_seen = set_seen
 
     def endpoints(self) -> Sequence[Endpoint]:
         return (
@@ -301,6 +310,7 @@ class ChatRoutes:
         is_read = call.read(ReadStatusRequest).is_read
         if is_read is None:
             invalid("is_read", "must be true or false")
+        self._set_seen(chat.id, is_seen=is_read)  # first: a stream that ends now notes it, too
         await (self._overviews.mark_read if is_read else self._overviews.mark_unread)(chat.id)
         return no_content()
 

@@ -7,6 +7,7 @@ number), stands for the pieces before it and for all messages as of that history
 
 import re
 from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from functools import partial
 
 from actors.law.ids import UserId
@@ -36,6 +37,7 @@ EVENT_STREAM = "text/event-stream; charset=utf-8"
 _PARAMETERS = (
     Parameter(name="after_id", type=int, help="the newest message that you have"),
     Parameter(name="after_part", help="the last piece that you have: HISTORY.ATTEMPT.SEQ"),
+    Parameter(name="seen", type=bool, help="false: the chat does not become read by this"),
 )
 _WHOLE = re.compile(r"-?[0-9]{1,19}", re.ASCII)
 _PART = re.compile(r"([0-9]{1,18})\.([0-9]{1,9})\.([0-9]{1,9})", re.ASCII)
@@ -89,14 +91,18 @@ class StreamRoutes:
         visible = await self._admission.to_read(call)
         position = position_of(call)
         self._check_room()
-        return Upgrade(partial(self._serve, visible, call.user, position))
+        reading = self._reading(visible, is_seen=_is_seen(call))
+        return Upgrade(partial(self._serve, visible, call.user, position, reading))
 
     async def stream_sse(self, call: Call) -> HttpResponse:
         visible = await self._admission.to_read(call)
         position = position_of_event(call)
         self._check_room()
         events = EventStream(
-            self._feeds, visible.id, position, note_seen=partial(self._note_seen, visible)
+            self._feeds,
+            visible.id,
+            position,
+            reading=self._reading(visible, is_seen=_is_seen(call)),
         )
         body = (
             events if visible.by_owner else self._viewers.while_allowed(visible, call.user, events)
@@ -108,25 +114,28 @@ class StreamRoutes:
             raise HttpError(503, "Too many chats are watched here.", detail="try again later")
 
     async def _serve(
-        self, visible: VisibleChat, caller: Caller, position: Position, socket: Socket
+        self,
+        visible: VisibleChat,
+        caller: Caller,
+        position: Position,
+        reading: AbstractContextManager[None],
+        socket: Socket,
     ) -> None:
         scope = CausedScope()
-        self._note_seen(visible)
-        try:
-            with (
-                self._viewers.watching(visible, caller, partial(scope.cancel, AccessRevoked())),
-                scope,
-            ):
-                await serve_socket(socket, self._feeds, visible.id, position)
-        finally:
-            self._note_seen(visible)
+        with (
+            reading,
+            self._viewers.watching(visible, caller, partial(scope.cancel, AccessRevoked())),
+            scope,
+        ):
+            await serve_socket(socket, self._feeds, visible.id, position)
         if scope.interrupted_by is not None:
             await socket.close(POLICY, "you may read this chat no more")
 
-    def _note_seen(self, visible: VisibleChat) -> None:
-        """Note that the chat is being read, if it is by its owner."""
-        if visible.by_owner:
-            self._read_cursors.note_seen(visible.id)
+    def _reading(self, visible: VisibleChat, *, is_seen: bool) -> AbstractContextManager[None]:
+        """Return what notes that the chat is being read, if it is by its owner."""
+        if not visible.by_owner:
+            return nullcontext()
+        return self._read_cursors.reading(visible.id, is_seen=is_seen)
 
 
 class WatchRoutes:
@@ -180,6 +189,10 @@ def position_of_event(call: Call) -> Position:
     seen."""
     last = call.headers.get("last-event-id", "")
     return _piece(last) or _message(last) or position_of(call)
+
+
+def _is_seen(call: Call) -> bool:
+    return not call.one("seen") or flag(call, "seen")
 
 
 def _message(text: str) -> Position | None:

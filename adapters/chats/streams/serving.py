@@ -10,8 +10,8 @@ event: heartbeat                              after 15 seconds without any other
 event: end                                    the code and reason of a WebSocket's close
 """
 
-from collections.abc import AsyncGenerator, Callable
-from contextlib import ExitStack
+from collections.abc import AsyncGenerator
+from contextlib import AbstractContextManager, ExitStack
 from typing import Protocol
 
 import trio
@@ -102,16 +102,21 @@ def unreadable(chat: ChatId) -> bytes:
 
 
 class EventStream(AsyncGenerator[bytes, None]):
-    """The body of a response. `note_seen` is called when the watcher comes, and when they go; they
-    come when the first piece is asked for."""
+    """The body of a response. `reading` is entered when the watcher comes, and left when they go;
+    they come when the first piece is asked for."""
 
     def __init__(
-        self, feeds: ChatFeeds, chat: ChatId, position: Position, *, note_seen: Callable[[], None]
+        self,
+        feeds: ChatFeeds,
+        chat: ChatId,
+        position: Position,
+        *,
+        reading: AbstractContextManager[None],
     ) -> None:
         self._feeds = feeds
         self._chat = chat
         self._position = position
-        self._note_seen = note_seen
+        self._reading = reading
         self._held = ExitStack()
         self._watcher: ChatSubscription | None = None
         self._has_told = False
@@ -125,8 +130,7 @@ class EventStream(AsyncGenerator[bytes, None]):
             self._watcher = self._held.enter_context(
                 self._feeds.subscribe(self._chat, self._position)
             )
-            self._held.callback(self._note_seen)
-            self._note_seen()
+            self._held.enter_context(self._reading)
             return b"retry: %d\n\n" % RETRY_MS
         frame: bytes | FeedEnd = BEAT
         with trio.move_on_after(BEAT_SECONDS):

@@ -128,16 +128,49 @@ class ReadMarks(Protocol):
         ...
 
 
+@dataclass(eq=False, slots=True)
+class _Reading:
+    """A stream that an owner reads; what it told is seen, unless they say that it is not."""
+
+    is_seen: bool
+
+
 class ReadCursors:
     """Notes of what owners have seen, written behind the streams: no stream waits for them.
 
-    `run` it; `note_seen` may be called from anywhere.
+    `run` it; the others may be called from anywhere.
     """
 
     def __init__(self, marks: ReadMarks) -> None:
         self._marks = marks
         self._waiting: dict[ChatId, None] = {}
         self._more = trio.lowlevel.ParkingLot()
+        self._readings: dict[ChatId, set[_Reading]] = {}
+
+    @contextmanager
+    def reading(self, chat: ChatId, *, is_seen: bool) -> Iterator[None]:
+        """Note that the owner sees the chat as the block begins and as it ends, unless it is kept
+        unread."""
+        reading = _Reading(is_seen)
+        self._readings.setdefault(chat, set()).add(reading)
+        try:
+            if reading.is_seen:
+                self.note_seen(chat)
+            yield
+        finally:
+            if reading.is_seen:
+                self.note_seen(chat)
+            others = self._readings[chat]
+            others.discard(reading)
+            if not others:
+                del self._readings[chat]
+
+    def set_seen(self, chat: ChatId, *, is_seen: bool) -> None:
+        """Let the streams that are open note that the chat was seen, or not: as its owner says."""
+        if not is_seen:
+            self._waiting.pop(chat, None)
+        for reading in self._readings.get(chat, ()):
+            reading.is_seen = is_seen
 
     def note_seen(self, chat: ChatId) -> None:
         """Note that the owner has seen the chat as it is now."""

@@ -32,6 +32,7 @@ class StreamParts:
     owners: OwnerFeeds
     shared_lists: OwnerFeeds  # likewise, with what others share with them
     viewers: SharedViewers
+    read_cursors: ReadCursors
 
     def leave(self) -> None:
         """End all watchers, so that they go on at another process."""
@@ -75,4 +76,4 @@ async def open_streaming(
         streams = StreamRoutes(feeds, admission, read_cursors=cursors, viewers=viewers)
         watching = WatchRoutes(owners, shared_lists)
         with bus.follow(lambda _: viewers.look_soon(), ReadersChanged):
-            yield StreamParts((streams, watching), feeds, owners, shared_lists, viewers)
+            yield StreamParts((streams, watching), feeds, owners, shared_lists, viewers, cursors)

@@ -166,7 +166,7 @@ async function markOne(id, isRead) {
   const had = chats.find(id)?.has_unread ?? false;
   changeAll((list) => withChange(list, id, { has_unread: !isRead }));
   try {
-    await api.put(`chats/${id}/read-status`, { is_read: isRead });
+    await api.put(`chats/${id}/read-status`, { is_read: isRead }, { keepalive: true }); // the tab may be closed now
   } catch (error) {
     changeAll((list) => withChange(list, id, { has_unread: had }));
     throw error;

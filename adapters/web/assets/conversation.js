@@ -37,6 +37,7 @@ import { actionsOf } from "./conversation/actions.js";
 import { pagesOf } from "./conversation/pages.js";
 import { queueOf } from "./conversation/queue.js";
 import { sendingOf } from "./conversation/sending.js";
+import { isKeptUnread } from "./conversation/unread.js";
 
 const FIRST_PAGE = 30; // messages; the shell carries as many
 const AT_WORK = new Set(["running", "interrupting"]);
@@ -143,6 +144,7 @@ function streamOf(core) {
     chat: core.id,
     cursor: () => cursorOf(core.latest()),
     isWorking: () => AT_WORK.has(core.state.peek().status ?? ""),
+    isKeptUnread: () => isKeptUnread(core.id),
     onOpen: (query) => core.take({ type: "connect", whole: !Object.keys(query).length }),
     onEvents: (events) => core.take(...events),
     onLine: (line) => {

@@ -1,6 +1,7 @@
 /** What people do to chats: each act is done at once, shown, and put back if the daemon refuses it. */
 
 import { chats } from "../chats_store.js";
+import { keepUnread, letBeRead } from "../conversation/unread.js";
 import { go, route } from "../routes.js";
 import { isAdmin, me } from "../session.js";
 import { ask } from "../shared/dialog.js";
@@ -9,7 +10,6 @@ import { asks, works } from "../state/lights.js";
 import { api } from "../wire/api.js";
 import { chooseNone, chosen, roots } from "./look.js";
 import { focusRow, neighbourOf } from "./moving.js";
-import { keepUnread } from "./seen.js";
 
 /** @typedef {import("../wire/types.js").Chat} Chat */
 
@@ -128,7 +128,8 @@ export const pin = (chat) =>
 export async function mark(wanted, read) {
   const ids = wanted.filter(isMine).map((chat) => chat.id);
   chooseNone();
-  if (!read) keepUnread(ids.filter((id) => id === route.peek().chat));
+  const open = ids.find((id) => route.peek().chats.includes(id));
+  if (open) read ? letBeRead() : keepUnread(open);
   await report(read ? chats.markRead(ids) : chats.markUnread(ids), read ? "Still unread" : "Still read");
 }
 

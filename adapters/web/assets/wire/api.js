@@ -41,8 +41,8 @@ export class ApiError extends Error {
 }
 
 /**
- * @typedef {{key?: string, signal?: AbortSignal, headers?: Record<string, string>,
- *   again?: boolean}} Options  again: this is the second try
+ * @typedef {{key?: string, signal?: AbortSignal, headers?: Record<string, string>, keepalive?: boolean,
+ *   again?: boolean}} Options  keepalive: also when the page ends; again: this is the second try
  * @typedef {Record<string, string | number | boolean | null | undefined | readonly string[]>} Query
  */
 
@@ -117,7 +117,7 @@ async function csrfAgain(sent) {
 }
 
 /** @param {string} method @param {string} url @param {unknown} body @param {Options} options */
-async function fetched(method, url, body, { key, signal, headers: more }) {
+async function fetched(method, url, body, { key, signal, keepalive = false, headers: more }) {
   /** @type {Record<string, string>} */
   const headers = { accept: "application/json", ...more };
   if (method !== "GET") headers["x-csrf-token"] = csrf();
@@ -131,6 +131,7 @@ async function fetched(method, url, body, { key, signal, headers: more }) {
       headers,
       body: body === undefined ? null : JSON.stringify(body),
       credentials: "same-origin",
+      keepalive,
       signal: signal ? AbortSignal.any([signal, limit]) : limit,
     });
     hearDate(answer.headers.get("date"), asked);

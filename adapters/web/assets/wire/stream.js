@@ -1,6 +1,6 @@
 // The stream of one chat: over a WebSocket, or as server-sent events where sockets are blocked.
 //
-//   const stream = openStream({chat, cursor, isWorking, onOpen, onEvents, onLine})
+//   const stream = openStream({chat, cursor, isWorking, isKeptUnread, onOpen, onEvents, onLine})
 //   stream.again()    begin anew where `cursor()` says: pieces are missing
 //   stream.close()
 //
@@ -17,18 +17,19 @@ const RESTING_MS = 120_000; // while it rests there is nothing to say, and the l
 
 /**
  * @param {{chat: string, cursor: () => Record<string, string>, isWorking: () => boolean,
- *   onOpen: (query: Record<string, string>) => void, onEvents: (events: any[]) => void,
+ *   isKeptUnread: () => boolean, onOpen: (query: Record<string, string>) => void, onEvents: (events: any[]) => void,
  *   onLine: (state: import("./line.js").LineState) => void}} parts
  */
-export function openStream({ chat, cursor, isWorking, onOpen, onEvents, onLine }) {
+export function openStream({ chat, cursor, isWorking, isKeptUnread, onOpen, onEvents, onLine }) {
   const base = `chats/${chat}/stream`;
   /** @type {Record<string, string>} */
   let query = {};
   return keepLine({
     dial: (way, hear) => {
       query = cursor();
-      if (way === 0) return dialSocket(address(base, query), hear);
-      return dialEvents(address(`${base}/sse`, query), hear);
+      const asked = { ...query, seen: isKeptUnread() ? false : undefined };
+      if (way === 0) return dialSocket(address(base, asked), hear);
+      return dialEvents(address(`${base}/sse`, asked), hear);
     },
     onOpen: () => onOpen(query),
     onData: onEvents,

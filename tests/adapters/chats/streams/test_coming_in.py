@@ -1,5 +1,7 @@
 """Who gets to a stream, what he may say that he has, and what his looking at it leaves behind."""
 
+from functools import partial
+
 import pytest
 
 from actors.streams.feeds.diff import Position
@@ -124,3 +126,37 @@ async def test_what_the_owner_has_looked_at_is_read_when_he_comes_and_when_he_go
     await eventually(moved)
     assert (0, first) == (untouched, while_watching)
     assert max(watcher.state.messages) == await cursor()
+
+
+@pytest.mark.slow
+async def test_what_its_owner_marks_as_unread_while_they_look_at_it_stays_so(stage):
+    chat, other = await stage.create(HELLO), await stage.create(HELLO)
+    for each in (chat, other):
+        async with stage.watch(each, by=ADA) as admin:
+            await admin.until(status("waiting"))
+
+    async def cursor(chat):
+        [(id,)] = await stage.execute(
+            "SELECT last_read_message_id FROM chats WHERE id = %(id)s", {"id": chat}
+        )
+        return id
+
+    async with stage.watch(chat) as watcher:
+        await watcher.until(status("waiting"))
+        await eventually(partial(cursor, chat))
+        stage.streaming.read_cursors.set_seen(chat, is_seen=False)
+        await stage.overviews.mark_unread(chat)
+        unread = await cursor(chat)
+        async with stage.watch(chat, "?seen=false") as again:
+            await again.until(status("waiting"))
+    async with stage.watch(other) as watcher:
+        await watcher.until(status("waiting"))
+        await eventually(partial(cursor, other))  # notes are written in their order
+
+    assert unread == await cursor(chat)
+    async with stage.watch(chat):
+        await eventually(lambda: is_other(cursor(chat), unread))
+
+
+async def is_other(found, than):
+    return await found != than
