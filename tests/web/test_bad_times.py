@@ -73,7 +73,9 @@ async def test_an_answer_that_broke_off_with_its_daemon_says_why_nothing_comes(r
             await live(page, 100)
 
             first.process.kill()
-            with replicas(**LONG_LEASE):
+            with replicas(**LONG_LEASE) as second:
+                second.wait_ready()
+                await page.js("dispatchEvent(new Event('online'))")  # the page dials at once
                 await page.until_text("The answer broke off when the connection did", ".now")
                 with psycopg.connect(house.database) as connection:
                     connection.execute(SILENT)

@@ -45,6 +45,18 @@ async def test_a_draft_outlives_the_page_and_is_seen_in_the_next_tab(page, api, 
     assert [] == other.unexpected
 
 
+async def test_a_draft_is_kept_though_the_page_is_left_at_once(page, api):
+    chat = await api.chat()
+    await page.goto(f"/c/{chat}")
+    for word in ("one", " two", " three"):
+        await (await page.find("textbox", FIELD)).focus()
+        await page.type(word)
+        await page.reload()
+        await page.until(f"{VALUE}.endsWith({word!r})")
+
+    assert "one two three" == await page.js(VALUE)
+
+
 async def test_what_was_written_and_sent_in_one_go_does_not_come_back_as_a_draft(page, api):
     chat = await api.chat()
     await page.goto(f"/c/{chat}")

@@ -3,15 +3,19 @@
 
 import { batch, computed, effect, signal } from "../ui.js";
 import { drafts } from "../wire/drafts.js";
+import { onLeave } from "../wire/wake.js";
 
 /** @typedef {import("./attachments.js").Upload} Upload */
 /** @typedef {{file_name: string, start_line: number, end_line: number, content: string}} Reference */
 /** @typedef {"queue" | "steer" | "interrupt"} Busy */
 
-const PAUSE_MS = 300; // after the last change, before the draft is written
+const PAUSE_MS = 300; // after the last change, before the draft is written; at once if the page is left
 
 export class Desk {
   #stored = ""; // the draft as it was read or written last
+  #isRead = signal(false); // before that nothing is written: it would take the place of the draft
+  #timer = /** @type {ReturnType<typeof setTimeout> | undefined} */ (undefined);
+  #due = /** @type {(() => void) | null} */ (null); // writes what has changed since
 
   text = signal("");
   files = signal(/** @type {Upload[]} */ ([]));
@@ -97,11 +101,20 @@ export class Desk {
     this.refs.value = [...written.refs, ...this.refs.peek()];
   }
 
-  /** Read the draft. What was still on its way when the page ended comes back as well. */
+  /**
+   * Read the draft. What was still on its way when the page ended comes back as well, and what has been
+   * written meanwhile stands behind it.
+   */
   async #load(first = true) {
-    const draft = await drafts.get(this.key);
+    const draft = await drafts.get(this.key).catch(() => null);
+    if (first) this.#isRead.value = true;
     const typing = this.editing.peek() || (this.field && this.field === document.activeElement && !this.empty.peek());
-    if ((first && !draft) || typing || (first && !this.empty.peek())) return;
+    if (first ? !draft : typing) return;
+    if (first && !this.empty.peek()) {
+      for (const before of [draft, ...draft.flight]) this.restore({ text: before.text, refs: before.refs, files: before.files.map(stored) });
+      this.model.value ??= draft.model;
+      return;
+    }
     batch(() => {
       this.text.value = draft?.text ?? "";
       this.refs.value = draft?.refs ?? [];
@@ -123,20 +136,28 @@ export class Desk {
 
   /** Write the draft whenever it has rested for a moment. */
   #keep() {
-    /** @type {ReturnType<typeof setTimeout> | undefined} */
-    let timer;
     effect(() => {
       const draft = this.#draft();
       const text = JSON.stringify(draft);
-      if (this.browsing.value || this.editing.value) return;
-      clearTimeout(timer); // also if it is as it was: what was sent at once must not be written afterwards
+      if (this.browsing.value || this.editing.value || !this.#isRead.value) return;
+      clearTimeout(this.#timer); // also if it is as it was: what was sent at once must not be written afterwards
+      this.#due = null;
       if (text === this.#stored) return;
-      timer = setTimeout(() => {
+      this.#due = () => {
         this.#stored = text;
         const empty = !draft.text && !draft.refs.length && !draft.files.length && !draft.flight.length && !draft.model;
         void (empty ? drafts.drop(this.key) : drafts.put(this.key, { ...draft, at: Date.now() }));
-      }, PAUSE_MS);
+      };
+      this.#timer = setTimeout(() => this.write(), PAUSE_MS);
     });
+  }
+
+  /** Write the draft now, if it has changed. */
+  write() {
+    clearTimeout(this.#timer);
+    const due = this.#due;
+    this.#due = null;
+    due?.();
   }
 }
 
@@ -156,6 +177,7 @@ function stored(file) {
 
 /** @type {Map<string, Desk>} */
 const desks = new Map();
+onLeave(() => desks.forEach((desk) => desk.write()));
 const DESKS_MAX = 50; // the one used longest ago is made anew from its draft when it is wanted again
 
 /**

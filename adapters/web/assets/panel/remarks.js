@@ -21,12 +21,14 @@ export function remarksOf(conversation) {
   if (before) return before;
   const remarks = { all: signal(/** @type {Remark[]} */ ([])), key: `${conversation.id} remarks` };
   known.set(conversation, remarks);
-  void drafts.get(remarks.key).then((draft) => {
-    if (draft) remarks.all.value = [...draft.remarks, ...remarks.all.peek()];
-    let first = true;
+  void drafts.get(remarks.key).catch(() => null).then((draft) => {
+    let stored = draft?.remarks ?? [];
+    const made = remarks.all.peek(); // before the stored ones were read
+    remarks.all.value = made.length ? [...stored, ...made] : stored;
     effect(() => {
       const all = remarks.all.value;
-      if (first) return void (first = false);
+      if (all === stored) return;
+      stored = all;
       void (all.length ? drafts.put(remarks.key, { remarks: all, at: Date.now() }) : drafts.drop(remarks.key));
     });
   });

@@ -21,6 +21,13 @@ export function onWake({ lost, back, seen }) {
   };
 }
 
+/** Hear that the page may be about to end: it is hidden, or left. @param {() => void} left */
+export function onLeave(left) {
+  if (typeof window === "undefined") return;
+  window.addEventListener("pagehide", left);
+  document.addEventListener("visibilitychange", () => document.visibilityState === "hidden" && left());
+}
+
 /** Return whether a person may be looking at the page. */
 export function isSeen() {
   return typeof document === "undefined" || document.visibilityState === "visible";
