@@ -6,6 +6,12 @@ import re
 from tests.web.page import PHONE, TABLET
 from tests.web.stories import FIELD, SLOWLY
 
+CUT_LIGHTS = """
+[...document.querySelectorAll(".top .st")].filter(state => {
+  const [whole, light] = [state, state.querySelector(".cue")].map(each => each.getBoundingClientRect());
+  return light.width && (light.left < whole.left || light.right > whole.right);
+}).map(state => state.outerHTML)
+"""
 APP = "document.querySelector('.app')"
 
 
@@ -228,6 +234,9 @@ async def test_the_tab_says_what_needs_its_user(page, api):
 async def test_several_chats_stand_beside_each_other_and_keys_are_about_one(page, api):
     page.allow("WebSocket")
     one, two = await api.chat("[[text: First.]] one"), await api.chat("[[text: Second.]] two")
+    for chat in (one, two):
+        title = {"title": "A title that is longer than there is room for in one column of two"}
+        await api.good("PATCH", f"/api/experimental/chats/{chat}", title)
     await page.goto(f"/c/{one}")
     await page.until_text("First.", "[role=log]")
     await (await page.css(f'nav a[href="/c/{two}"]')).click(button="right")
@@ -236,6 +245,7 @@ async def test_several_chats_stand_beside_each_other_and_keys_are_about_one(page
     await page.until_text("Second.", f'.column[data-chat="{two}"]')
     assert await page.js("document.documentElement.scrollWidth <= innerWidth")
     assert [] == await page.faults_of_access()
+    assert [] == await page.js(CUT_LIGHTS)
 
     for chat, text in ((one, "To the first"), (two, "To the second")):
         await page.js(f"document.querySelector('.column[data-chat=\"{chat}\"] textarea').focus()")

@@ -138,6 +138,19 @@ async def test_a_chat_is_renamed_pinned_labelled_and_archived_from_its_menu(page
     await is_stored(page, api, chat, archived=False)
 
 
+async def test_where_no_chat_needs_its_user_the_key_says_so(page, api):
+    await only(api)
+    await titled(api, "At rest")
+    await page.goto("/")
+    await stands(page, "Today", "At rest")
+    await page.js("document.activeElement.blur()")
+
+    await page.press("g")
+    await page.press("i")
+
+    await page.until_text("No chat needs you.", TOASTS)
+
+
 async def test_a_chat_at_work_is_not_archived_and_the_menu_says_why(page, api):
     await only(api)
     await titled(api, "Busy", SLOWLY, "running")

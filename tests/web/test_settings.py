@@ -228,6 +228,13 @@ async def test_an_administrator_tries_a_provider(admin, house):
     await admin.until(f"{listed}.then(chats => chats.length == 0)")  # it is archived
 
 
+async def test_the_page_of_the_advisor_says_that_it_is_switched_off_and_asks_for_nothing(admin):
+    await admin.goto("/admin/advisor")
+    await admin.until_text("The advisor is switched off in this daemon.")
+
+    assert [] == [url for _, url in admin.requests if url.endswith("/config/advisor")]
+
+
 async def test_an_administrator_adds_a_user_who_comes_by_a_link(admin, house):
     await admin.goto("/admin/users/new")
     await fill(admin, "Username", "theo")

@@ -52,11 +52,12 @@ test("the second line is the first of: what it asks, its error, what it does, wh
   assert.equal(words({ status: "requires_action" }), "waits for the result of a call");
   assert.equal(words({ status: "error", last_error: { kind: "auth", message: "x", status_code: 401 } }), "The key was refused (401)");
   assert.equal(words({ status: "error", last_error: { kind: "new_kind", message: "It broke. Really." } }), "It broke");
-  assert.equal(words({ status: "running" }), "Sonnet 5 · works");
-  assert.equal(words({ status: "running", children: [chat({ status: "running" })] }), "Sonnet 5 · 1 agent works");
+  assert.equal(words({ status: "running" }), "Sonnet 5 · working");
+  assert.equal(words({ status: "running", children: [chat({ status: "running" })] }), "Sonnet 5 · 1 agent working");
   assert.equal(words({ status: "interrupting" }), "stops…");
   assert.equal(words({ last_turn_summary: "Green on 18" }), "Green on 18");
   assert.equal(words({}), "Sonnet 5");
+  assert.equal(words({ last_turn_summary: "Finished latest turn" }), "Sonnet 5");
   assert.equal(words({ owner_id: "other", owner_name: "Ines", last_turn_summary: "12 pages" }), "Shared by Ines · 12 pages");
 });
 
@@ -74,9 +75,9 @@ test("the words of a header tell the state, then how far the agents are", () => 
   const words = (given) => stateWords(chat(given), NOW);
   const agents = [chat({ status: "running" }), chat(), chat()];
   assert.equal(words({ approvals: [approval("execute", {})], status: "requires_action", children: agents }), "asks you · 2 of 3 agents done");
-  assert.equal(words({ status: "running", children: [chat({ status: "running" })] }), "works · 1 agent works");
+  assert.equal(words({ status: "running", children: [chat({ status: "running" })] }), "working · 1 agent working");
   assert.equal(words({ children: agents }), "1 of 3 agents at work");
-  assert.equal(words({}), "rests for 1h");
+  assert.equal(words({}), "idle for 1h");
   assert.equal(words({ archived: true }), "archived");
 });
 
@@ -197,6 +198,6 @@ test("built rows and gaps make up the whole list, wherever it is looked at", () 
 });
 
 test("a cost that is not known is never nothing", () => {
-  assert.deepEqual([money(1_210_000), money(840_000, 2), money(0, 3), money(4_000), money(0)], ["$1.21", "≥ $0.84", "cost unknown", "< 1 ¢", "$0.00"]);
+  assert.deepEqual([money(1_210_000), money(840_000, 2), money(0, 3), money(4_000), money(0)], ["$1.21", "≥ $0.84", "unknown", "< 1 ¢", "$0.00"]);
   assert.equal(money(1_234_567_890_000), "$1,234,567.89");
 });

@@ -5,7 +5,7 @@ import { test } from "node:test";
 import { effortOptions, modelOptions } from "../../../adapters/web/assets/settings/catalogue.js";
 import { changes, faultsOf, isSame, valueAt, withValue } from "../../../adapters/web/assets/settings/values.js";
 import { zipOf } from "../../../adapters/web/assets/settings/zip.js";
-import { counted, when } from "../../../adapters/web/assets/settings/words.js";
+import { counted, lengthOf, when } from "../../../adapters/web/assets/settings/words.js";
 
 test("a value is set at a path, and what was there stays", () => {
   const before = { model: "m", call: { a: 1, deep: { b: 2 } } };
@@ -16,6 +16,10 @@ test("a value is set at a path, and what was there stays", () => {
   assert.equal(valueAt(after, "call.deep.c"), 3);
   assert.equal(valueAt(after, "nothing.there"), undefined);
   assert.deepEqual(before.call.deep, { b: 2 });
+});
+
+test("a length of time is said in the largest unit that it is a whole number of", () => {
+  assert.deepEqual([1, 90, 60, 300, 3600, 5400].map(lengthOf), ["1 second", "90 seconds", "1 minute", "5 minutes", "1 hour", "90 minutes"]);
 });
 
 test("a value that is taken out takes the empty objects around it along", () => {

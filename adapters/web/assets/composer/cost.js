@@ -2,7 +2,6 @@
 
 import { computed, effect, html, signal, useEffect, useMemo } from "../ui.js";
 import { api } from "../wire/api.js";
-import { run } from "../commands.js";
 import { money } from "../text/money.js";
 
 /** @typedef {{chat_id: string, total_cost_micros: number, request_count: number, unpriced_request_count: number, own_cost_micros: number, own_request_count: number, own_unpriced_request_count: number, beside: any[]}} Cost */
@@ -50,14 +49,6 @@ export function useCost(conversation) {
     void readCost(conversation.id, rests ? 1000 : STALE_MS);
   }), [conversation]);
   return costOf(conversation.id).value;
-}
-
-/** The pill of the top bar. @param {{conversation: any}} props */
-export function CostPill({ conversation }) {
-  const cost = useCost(conversation);
-  if (!cost?.request_count) return null;
-  const words = money(cost.total_cost_micros, cost.unpriced_request_count);
-  return html`<button type="button" class="pill num" title=${`Cost of this chat and its agents: ${words}`} onClick=${() => run("panel.show", { tab: "summary" })}>${words}</button>`;
 }
 
 /** @param {{conversation: any}} props */

@@ -1,8 +1,8 @@
 /** What can be done to chats, by name: for keys, the palette, menus and cards. */
 
 import { command } from "../commands.js";
-import { chats } from "../chats_store.js";
 import { go } from "../routes.js";
+import { toast } from "../shared/toast.js";
 import { addressOf } from "../state/filters.js";
 import {
   archive,
@@ -62,8 +62,7 @@ const COMMANDS = [
     id: "chat.needsMe",
     title: "Next chat that needs you",
     group: "Chats",
-    when: () => chats.needs.peek() > 0,
-    run: () => openNeedy(),
+    run: () => openNeedy() || toast("No chat needs you."),
   },
   {
     id: "chat.parent",

@@ -76,12 +76,12 @@ function ShareButton({ chat }) {
 }
 
 /**
- * What the family has cost so far; nothing is shown before anything was asked of a model.
+ * What the family has cost so far; nothing is shown before anything was asked of a model that has a price.
  * @param {{chat: Chat}} props
  */
 function Cost({ chat }) {
   const cost = useCost(chat);
-  if (!cost || !cost.request_count) return null;
+  if (!cost?.total_cost_micros && !(cost?.request_count > cost?.unpriced_request_count)) return null;
   const text = money(cost.total_cost_micros, cost.unpriced_request_count);
   const others = cost.total_cost_micros - cost.own_cost_micros;
   const unpriced = cost.unpriced_request_count

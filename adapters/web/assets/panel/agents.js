@@ -39,7 +39,7 @@ const Agent = memo(
     return html`<li class=${`agent${root ? "" : " kid"}${open ? " on" : ""}`}>
       <${Cue} light=${lightOf(chat)} /><span class="sr">${LIGHT_NAMES[lightOf(chat)]}</span>
       <a href=${`/c/${chat.id}`} aria-current=${open ? "page" : undefined} title=${chat.title}>${chat.title}</a>
-      <span class="r num">${cost?.own_request_count ? html`<span>${money(cost.own_cost_micros, cost.own_unpriced_request_count)}</span>` : null}<${Elapsed} chat=${chat} working=${working} />
+      <span class="r num">${cost && cost.own_request_count > cost.own_unpriced_request_count ? html`<span>${money(cost.own_cost_micros, cost.own_unpriced_request_count)}</span>` : null}<${Elapsed} chat=${chat} working=${working} />
         ${open || !find("chat.beside") ? null : html`<button type="button" class="ic sm" aria-label=${`Open ${chat.title} to the side`} title="Open to the side" onClick=${() => run("chat.beside", chat.id)}>${icon("list")}</button>`}
         ${working && isMine(chat) ? html`<${Interrupt} chat=${chat} />` : null}</span>
       <small class=${line.kind === "err" ? "err" : line.kind === "ask" ? "ask" : ""}>${line.text}</small>
@@ -72,5 +72,5 @@ function Interrupt({ chat }) {
 function Total({ root, count }) {
   const cost = costOf(root.id).value;
   if (!cost?.request_count) return null;
-  return html`<p class="none num">The chat and ${count === 1 ? "its agent" : `its ${count} agents`}: ${money(cost.total_cost_micros, cost.unpriced_request_count)}</p>`;
+  return html`<p class="none num">Cost of the chat and ${count === 1 ? "its agent" : `its ${count} agents`}: ${money(cost.total_cost_micros, cost.unpriced_request_count)}</p>`;
 }

@@ -7,6 +7,7 @@ import { shortName } from "../composer/model.js";
 import { tokensText } from "../composer/usage.js";
 import { run } from "../commands.js";
 import { usePart } from "../shared/part.js";
+import { turnWords } from "../state/row_words.js";
 import { money } from "../text/money.js";
 import { isMine } from "../list/acts.js";
 import { Consent } from "./consent.js";
@@ -22,7 +23,7 @@ export function SummaryTab({ conversation }) {
   useEffect(() => void readModels(), []);
   if (!chat) return html`<div class="pbody"><p class="none" role="status">Reading the chat…</p></div>`;
   return html`<div class="pbody sum">
-    <section><h3>Summary</h3><p>${chat.summary || chat.last_turn_summary || "There is no summary yet. It is written when a turn ends."}</p></section>
+    <section><h3>Summary</h3><p>${chat.summary || turnWords(chat) || "There is no summary yet."}</p></section>
     <${CostTable} conversation=${conversation} />
     <${TokenTable} conversation=${conversation} />
     <${Facts} chat=${chat} conversation=${conversation} />

@@ -21,6 +21,12 @@ function inUnits(seconds) {
   return [Math.round(seconds / 86400), "day"];
 }
 
+/** Return a length of time as a person says it: "90 seconds", "5 minutes". @param {number} seconds */
+export function lengthOf(seconds) {
+  if (seconds % 3600 === 0) return counted(seconds / 3600, "hour");
+  return seconds % 60 === 0 ? counted(seconds / 60, "minute") : counted(seconds, "second");
+}
+
 /** @param {number} count @param {string} one @param {string} [many] */
 export function counted(count, one, many = `${one}s`) {
   return `${count.toLocaleString("en")} ${count === 1 ? one : many}`;

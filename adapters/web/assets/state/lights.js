@@ -9,7 +9,7 @@
 const STRENGTH = /** @type {const} */ (["ask", "bad", "go", "new", "off"]);
 
 /** What each light is called, for people who do not see it. */
-export const LIGHT_NAMES = { ask: "asks you", bad: "failed", go: "works", new: "unread", off: "rests" };
+export const LIGHT_NAMES = { ask: "asks you", bad: "failed", go: "working", new: "unread", off: "idle" };
 
 /** Say whether the chat waits for a person. @param {Chat} chat */
 export function asks(chat) {

@@ -11,6 +11,8 @@ import { askWords } from "./ask_words.js";
 import { faultWords } from "./fault_words.js";
 import { agentLight, asks, asksInWords, familyLight, works, LIGHT_NAMES } from "./lights.js";
 
+const FINISHED = "Finished latest turn"; // what the daemon says where no model was asked for more
+
 /**
  * Return the second line.
  *
@@ -25,19 +27,22 @@ export function rowLine(chat, { me = "", model = () => "" } = {}) {
   if (chat.status === "error") return { kind: "err", text: faultWords(chat.last_error), ...changes };
   const work = workWords(chat, model);
   if (work) return { kind: "work", text: work, ...changes };
-  const last = chat.last_turn_summary || model(chat.last_model_config_id);
+  const last = turnWords(chat) || model(chat.last_model_config_id);
   return { kind: "rest", text: joined([sharedBy(chat, me), last]), ...changes };
 }
 
 /** Return what the family does now, or "". @param {Chat} chat @param {(id: string | null) => string} model */
 function workWords(chat, model) {
   const agents = (chat.children ?? []).filter(works).length;
-  const working = agents === 1 ? "1 agent works" : agents ? `${agents} agents work` : "";
+  const working = agents === 1 ? "1 agent working" : agents ? `${agents} agents working` : "";
   if (chat.status === "interrupting") return "stops…";
   if (!works(chat)) return working;
   if (chat.queued_for_capacity) return joined([model(chat.last_model_config_id), "waits for a place"]);
-  return joined([model(chat.last_model_config_id), working || "works"]);
+  return joined([model(chat.last_model_config_id), working || "working"]);
 }
+
+/** Return what came of the last turn, or "": that it is finished is said by the light. @param {Chat} chat */
+export const turnWords = (chat) => (chat.last_turn_summary === FINISHED ? "" : chat.last_turn_summary ?? "");
 
 /** Return whose chat it is, if it is not the reader's own. @param {Chat} chat @param {string} me */
 export const sharedBy = (chat, me) => (me && chat.owner_id !== me ? `Shared by ${ownerName(chat)}` : "");
@@ -53,9 +58,9 @@ export const ownerName = (chat) => chat.owner_name || chat.owner_username || "so
  */
 export function stateWords(chat, now) {
   const own = ownState(chat, now);
-  const rests = own.startsWith("rests");
-  const agents = agentsState(chat, rests);
-  return joined([agents && rests ? "" : own, agents]);
+  const isIdle = own.startsWith("idle");
+  const agents = agentsState(chat, isIdle);
+  return joined([agents && isIdle ? "" : own, agents]);
 }
 
 /** @param {Chat} chat @param {number} now */
@@ -66,19 +71,19 @@ function ownState(chat, now) {
   if (asks(chat))
     return chat.approvals?.length || asksInWords(chat) ? "asks you" : "waits for the result of a call";
   if (chat.queued_for_capacity) return "waits for a place";
-  if (works(chat)) return "works";
+  if (works(chat)) return "working";
   if (familyLight(chat) === "ask") return "an agent asks you";
   const since = age(Date.parse(chat.updated_at), now);
-  return since === "now" ? "rests" : `rests since ${since}`.replace(/since (\d+\w)$/, "for $1");
+  return since === "now" ? "idle" : `idle since ${since}`.replace(/since (\d+\w)$/, "for $1");
 }
 
-/** @param {Chat} chat @param {boolean} rests nothing is said of the chat itself */
-function agentsState(chat, rests) {
+/** @param {Chat} chat @param {boolean} isIdle nothing is said of the chat itself */
+function agentsState(chat, isIdle) {
   const agents = chat.children ?? [];
   const busy = agents.filter((child) => works(child) || asks(child)).length;
   if (!busy) return "";
-  if (busy === agents.length) return busy === 1 ? "1 agent works" : `${busy} agents work`;
-  return rests ? `${busy} of ${agents.length} agents at work` : `${agents.length - busy} of ${agents.length} agents done`;
+  if (busy === agents.length) return busy === 1 ? "1 agent working" : `${busy} agents working`;
+  return isIdle ? `${busy} of ${agents.length} agents at work` : `${agents.length - busy} of ${agents.length} agents done`;
 }
 
 /** Return what a row says to people who do not see its light. @param {Chat} chat @param {boolean} kid */

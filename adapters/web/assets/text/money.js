@@ -8,7 +8,7 @@
  * @param {number} [unpriced] requests whose cost is not known
  */
 export function money(micros, unpriced = 0) {
-  if (micros === 0 && unpriced > 0) return "cost unknown";
+  if (micros === 0 && unpriced > 0) return "unknown";
   return unpriced > 0 ? `≥ ${dollars(micros)}` : dollars(micros);
 }
 

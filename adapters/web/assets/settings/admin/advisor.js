@@ -23,12 +23,8 @@ export function View() {
 
 /** Return how it is set, or null if the daemon has no advisor. */
 async function read() {
-  try {
-    return await api.get(ADVISOR);
-  } catch (error) {
-    if (/** @type {any} */ (error).status === 403) return null;
-    throw error;
-  }
+  const experiments = await api.get("/api/v2/experiments");
+  return experiments.includes("chat-advisor") ? api.get(ADVISOR) : null;
 }
 
 /** @param {{config: any, models: any[]}} props */

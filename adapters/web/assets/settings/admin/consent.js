@@ -3,6 +3,7 @@ import {html} from "../../ui.js";
 import {api} from "../../wire/api.js";
 import {Loaded, useLoaded} from "../loading.js";
 import {Notice, Page, Row, Rows, Section, Tag} from "../page.js";
+import {lengthOf} from "../words.js";
 
 const RULES = "/api/experimental/chats/config/approvals";
 const WORDS = /** @type {Record<string, [string, string]>} */ ({
@@ -20,7 +21,7 @@ export function View() {
     <${Loaded} of=${loaded}>${(/** @type {any} */ found) => html`
       <${Section} title="Chats that say nothing of their own">
         <p class="set-fact"><${Policy} word=${found.policy} /> ${POLICIES[found.policy]}</p>
-        <${Notice}>${found.deadline_seconds ? `A call that is not decided within ${found.deadline_seconds} seconds is denied.` : "A question waits for as long as it takes."}<//>
+        <${Notice}>${found.deadline_seconds ? `A call that is not decided within ${lengthOf(found.deadline_seconds)} is denied.` : "A question waits for as long as it takes."}<//>
       <//>
       <${Section} title="Rules for tools" lead="They come before what a chat says. Of the rules that fit a tool, the strictest holds.">
         <${Rows} empty="There are no rules: what the chat says holds for every tool.">${found.rules.map((/** @type {any} */ rule) => html`<${Row} key=${rule.tool} title=${html`<span class="mono">${rule.tool}</span>`} side=${html`<${Policy} word=${rule.policy} />`} />`)}<//>

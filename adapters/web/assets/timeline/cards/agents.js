@@ -98,7 +98,7 @@ function secondLine(agent) {
   return agent.doing || (agent.type === "explore" ? "looks, and changes nothing" : "");
 }
 
-const LIGHTS = { ask: "needs you", bad: "failed", go: "works", off: "rests" };
+const LIGHTS = { ask: "needs you", bad: "failed", go: "working", off: "idle" };
 
 /** @param {{agent: Agent, at: At}} props */
 const AgentRow = memo(({ agent, at }) => {
