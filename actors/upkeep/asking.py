@@ -46,18 +46,34 @@ class AnswerBooks(Protocol):
         ...
 
 
+Pause = Callable[[float], Awaitable[bool]]
+"""Sleeps so many seconds, and returns whether to ask again behind it."""
+
+
+async def sleep(seconds: float) -> bool:
+    """Sleep, and ask again whatever happens."""
+    await trio.sleep(seconds)
+    return True
+
+
 async def ask_aside(
-    model: Model, prompt: Prompt, *, books: AnswerBooks, chat: ChatId, what: CostPurpose
+    model: Model,
+    prompt: Prompt,
+    *,
+    books: AnswerBooks,
+    chat: ChatId,
+    what: CostPurpose,
+    pause: Pause = sleep,
 ) -> ModelAnswer | ProviderFailure:
     """Return the answer, or the failure after which the model is not asked again.
 
     A model that takes no temperature is asked once more without one. The answer is booked for the
     chat. The caller sets the limit in time.
     """
-    said = await _until_answered(lambda: model.provider.generate(prompt))
+    said = await _until_answered(lambda: model.provider.generate(prompt), pause=pause)
     if isinstance(said, ProviderFailure) and rejects_temperature(said):
         plain = without_temperature(prompt)
-        said = await _until_answered(lambda: model.provider.generate(plain))
+        said = await _until_answered(lambda: model.provider.generate(plain), pause=pause)
     if isinstance(said, ModelAnswer):
         await books.book_answer(chat, what, model, said)
     return said
@@ -108,6 +124,8 @@ def advice_in(answer: ModelAnswer) -> str:
 async def _until_answered(
     ask_once: Callable[[], Awaitable[ModelAnswer | ProviderFailure]],
     before_retry: Callable[[], object] = lambda: None,
+    *,
+    pause: Pause = sleep,
 ) -> ModelAnswer | ProviderFailure:
     """Return the answer, or the failure after which another attempt would not help."""
     for failures_count in count(1):
@@ -120,7 +138,8 @@ async def _until_answered(
         if isinstance(following, ChatError):
             return said
         before_retry()
-        await trio.sleep(following.after_seconds)
+        if not await pause(following.after_seconds):
+            return said
     raise AssertionError("failures are counted without end")
 
 

@@ -1,6 +1,7 @@
 """Jobs that no turn waits for. A job outlives the task that begins it.
 
-It ends by itself, or with the process: at shutdown jobs go on for a while, then they are cancelled.
+It ends by itself, or with the process: at shutdown jobs go on for a while, but try nothing again
+that has failed; then they are cancelled.
 An error in a job is logged and ends only that job; a failed assertion is raised to the kernel.
 """
 
@@ -8,6 +9,8 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from typing import Annotated
+
+import trio
 
 from runtime.children import Body, Child, Children, open_children
 from runtime.ends import End, holds_assertion
@@ -44,6 +47,7 @@ class Background:
     def __init__(self, children: Children, *, drain_seconds: float) -> None:
         self._children = children
         self._drain_seconds = drain_seconds
+        self._stopping = trio.Event()
         self._failed_count = 0
         self._repeated_count = 0
         self._refused_count = 0
@@ -64,7 +68,7 @@ class Background:
                     name=name,
                     body=live,
                     when_ended=_ended,
-                    tell_to_stop=_told_to_stop,
+                    tell_to_stop=self._stopping.set,
                     grace_seconds=self._drain_seconds,
                 )
             )
@@ -72,6 +76,13 @@ class Background:
             self._refused_count += 1
             return False
         return True
+
+    async def pause(self, seconds: float) -> bool:
+        """Sleep so long. Return False at once when the process stops: then nothing is tried
+        again."""
+        with trio.move_on_after(seconds):
+            await self._stopping.wait()
+        return not self._stopping.is_set()
 
     def statistics(self) -> BackgroundStatistics:
         children = self._children.statistics()
@@ -94,10 +105,6 @@ class Background:
                 raise
             self._failed_count += 1
             emit("job.failed", "warning", job=name, error=error)
-
-
-def _told_to_stop() -> None:
-    """Do nothing: a job goes on until it is done, or its grace is over."""
 
 
 def _ended(name: str, end: End) -> None:

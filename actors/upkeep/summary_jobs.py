@@ -184,7 +184,14 @@ class AutomaticSummaries:
     ) -> str | None:
         said: ModelAnswer | ProviderFailure | None = None
         with CausedScope(seconds=seconds):
-            said = await ask_aside(model, prompt, books=self._books, chat=chat, what="summary")
+            said = await ask_aside(
+                model,
+                prompt,
+                books=self._books,
+                chat=chat,
+                what="summary",
+                pause=self._background.pause,
+            )
         found = reading(said) if isinstance(said, ModelAnswer) else None
         self._failed_count += found is None
         return found

@@ -18,7 +18,7 @@ from actors.law.parts.deltas import FailureKind, ProviderFailure
 from actors.law.parts.message import Part
 from actors.law.parts.prompt import Prompt
 from actors.prompts.converting import StoredFiles
-from actors.upkeep.asking import AnswerBooks, ask_aside
+from actors.upkeep.asking import AnswerBooks, Pause, ask_aside, sleep
 from actors.upkeep.jobs import Background
 from actors.upkeep.title_wording import (
     NO_FILES,
@@ -112,7 +112,11 @@ class AutomaticTitles:
             self._late_count += 1
             return
         title = await title_for(
-            model, title_prompt(chat, model, source), books=self._books, chat=chat.id
+            model,
+            title_prompt(chat, model, source),
+            books=self._books,
+            chat=chat.id,
+            pause=self._background.pause,
         )
         if not isinstance(title, str):
             self._failed_count += 1
@@ -151,12 +155,12 @@ class NoTitle:
 
 
 async def title_for(
-    model: Model, prompt: Prompt, *, books: AnswerBooks, chat: ChatId
+    model: Model, prompt: Prompt, *, books: AnswerBooks, chat: ChatId, pause: Pause = sleep
 ) -> str | NoTitle:
     """Return the title that the model finds, or why there is none."""
     said: ModelAnswer | ProviderFailure | None = None
     with CausedScope(seconds=ASK_SECONDS_MAX):
-        said = await ask_aside(model, prompt, books=books, chat=chat, what="title")
+        said = await ask_aside(model, prompt, books=books, chat=chat, what="title", pause=pause)
     match said:
         case None:
             return NoTitle("nothing came in time", FailureKind.TIMEOUT)

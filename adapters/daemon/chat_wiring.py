@@ -22,7 +22,7 @@ from actors.supervisor.actor import LEAVE_SECONDS, Supervisor
 from actors.supervisor.api import Intake
 from actors.supervisor.deps import SupervisorDeps, SupervisorLimits
 from actors.tools.approvals import ApprovalSettings, Policy
-from actors.upkeep.jobs import Background, open_background
+from actors.upkeep.jobs import DRAIN_SECONDS, Background, open_background
 from actors.upkeep.summary_jobs import AutomaticSummaries
 from actors.upkeep.title_jobs import AutomaticTitles
 from adapters.access.changes import ChatSender
@@ -129,7 +129,7 @@ async def open_chats(
     async with (
         open_store(config, conninfo, previews, url=url) as store,
         open_client(basis.dial) as client,
-        open_background() as background,
+        open_background(drain_seconds=min(DRAIN_SECONDS, config.drain_seconds)) as background,
         open_catalogue(config, store, basis, client) as catalogue,
         open_workspaces(config, store.pool) as workspaces,
         open_contexts(workspaces, store.pool, store.bus) as contexts,

@@ -48,7 +48,9 @@ async def test_a_draft_outlives_the_page_and_is_seen_in_the_next_tab(page, api, 
 async def test_a_draft_is_kept_though_the_page_is_left_at_once(page, api):
     chat = await api.chat()
     await page.goto(f"/c/{chat}")
-    for word in ("one", " two", " three"):
+    await (await page.find("textbox", FIELD)).type("one")
+    await page.until(f"{WRITTEN}.then(drafts => drafts.includes('one'))")
+    for word in (" two", " three"):
         await (await page.find("textbox", FIELD)).focus()
         await page.type(word)
         await page.reload()

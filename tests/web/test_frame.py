@@ -8,7 +8,8 @@ from tests.web.stories import FIELD, SLOWLY
 
 CUT_LIGHTS = """
 [...document.querySelectorAll(".top .st")].filter(state => {
-  const [whole, light] = [state, state.querySelector(".cue")].map(each => each.getBoundingClientRect());
+  const boxes = [state, state.querySelector(".cue")].map(each => each.getBoundingClientRect());
+  const [whole, light] = boxes;
   return light.width && (light.left < whole.left || light.right > whole.right);
 }).map(state => state.outerHTML)
 """

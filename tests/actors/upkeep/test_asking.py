@@ -56,6 +56,19 @@ async def test_without_a_limit_in_time_it_still_comes_to_an_end(autojump_clock):
     assert FAILURES_MAX == len(oracle.prompts)
 
 
+async def test_when_a_pause_says_so_it_is_not_asked_again():
+    oracle = Oracle(OVERLOADED, YES)
+
+    async def stops(seconds):
+        await trio.lowlevel.checkpoint()
+        return False
+
+    model = Model(oracle, None, "me", "anthropic", "m", CallSettings())
+    said = await ask_aside(model, PROMPT, books=Books(), chat=CHAT, what="title", pause=stops)
+
+    assert (OVERLOADED, 1) == (said, len(oracle.prompts))
+
+
 async def test_who_asks_may_stop_asking_at_any_time(autojump_clock):
     oracle = Oracle(OVERLOADED)
 

@@ -126,6 +126,23 @@ async def test_at_shutdown_jobs_go_on_for_a_while_and_are_then_cancelled(autojum
     assert 1 == background.statistics().cut_short_count
 
 
+async def test_at_shutdown_a_pause_is_over_and_nothing_is_tried_again(autojump_clock):
+    paused = []
+
+    async def tries():
+        paused.append(await background.pause(1))
+        paused.append(await background.pause(60))
+        paused.append(await background.pause(60))
+
+    async with open_background(drain_seconds=10) as background:
+        background.begin("tries", tries)
+        await trio.sleep(2)
+        began = trio.current_time()
+
+    assert [True, False, False] == paused
+    assert began == trio.current_time()
+
+
 async def test_shutdown_waits_no_longer_than_the_jobs_do(autojump_clock):
     work = Work()
     async with open_background(drain_seconds=10) as background:
