@@ -3,6 +3,7 @@
 import json
 import re
 
+from tests.web.long_chats import lengthen
 from tests.web.page import PHONE, TABLET
 from tests.web.stories import FIELD, SLOWLY
 
@@ -12,6 +13,10 @@ CUT_LIGHTS = """
   const [whole, light] = boxes;
   return light.width && (light.left < whole.left || light.right > whole.right);
 }).map(state => state.outerHTML)
+"""
+LONG_ANSWER = "The house is open, the lamps are lit and nobody has come. " * 60
+HIDDEN_PIXELS = """\
+[...document.querySelectorAll(".tl-gap")].reduce((sum, gap) => sum + gap.offsetHeight, 0)
 """
 APP = "document.querySelector('.app')"
 
@@ -296,6 +301,25 @@ async def test_without_a_script_a_chat_is_read_and_written(page, api):
         return "And good night." in [text for _, text in await api.texts(chat)][2:3]
 
     await page.until_true(is_said, "the message is stored")
+
+
+async def test_a_long_chat_is_printed_as_far_as_it_was_read_and_says_where_all_of_it_is(
+    page, api, house
+):
+    chat = await api.chat(f"[[text: {LONG_ANSWER}]] number 0")
+    lengthen(house.database, chat, 60)
+    await page.goto(f"/c/{chat}")
+    await page.until(f"{HIDDEN_PIXELS} > 1000")  # what is far from the view is not built
+
+    await page.js("dispatchEvent(new Event('beforeprint'))")
+    await page.until(f"{HIDDEN_PIXELS} === 0")
+    await page.do("Emulation.setEmulatedMedia", media="print", features=[])
+    await page.until_text(f"/c/{chat}/read?all=1", "[role=log]")
+    await page.do("Emulation.setEmulatedMedia", media="", features=[])
+    await page.js("dispatchEvent(new Event('afterprint'))")
+
+    await page.until(f"{HIDDEN_PIXELS} > 1000")
+    await page.until_no_text("/read?all=1", "[role=log]")
 
 
 async def test_a_chat_is_printed_dark_on_light_without_the_frame(page, api):

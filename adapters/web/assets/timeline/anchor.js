@@ -12,6 +12,7 @@ const ENOUGH = 1; // screens that have to be built, before others are
 const FAR = 6; // screens; what is farther away is taken down again
 const END = 1.5; // pixels from the end that count as the end
 const FIRST = 12; // rows that are built before anything is known
+const PRINTED_MAX = 2000; // rows, the newest; the others are in the page without a script
 
 /** @typedef {import("./items.js").Item} Item */
 /** @typedef {{from: number, to: number}} Range */
@@ -25,6 +26,7 @@ export class Place {
   #places = new Map();
   #heights = new Heights();
   #isAtEnd = true;
+  #isWhole = false; // everything is built, to be printed
   #expected = -1;
   /** @type {{key: string, offset: number} | null} */
   #anchor = null;
@@ -130,9 +132,16 @@ export class Place {
     this.told.onMove(false);
   }
 
-  /** Build everything, as for printing. @param {boolean} all */
+  /** Build everything, as for printing, until it is said that this is over. @param {boolean} all */
   whole(all) {
-    this.#setRange(all ? { from: 0, to: this.#items.length } : this.#rangeAround(this.#scrolled));
+    this.#isWhole = all;
+    if (all) this.#setRange(this.#wholeRange());
+    else this.#setRange(this.#isAtEnd ? this.#rangeAtEnd() : this.#rangeAround(this.#scrolled));
+  }
+
+  #wholeRange() {
+    const to = this.#items.length;
+    return { from: Math.max(0, to - PRINTED_MAX), to };
   }
 
   get #scrolled() {
@@ -201,6 +210,7 @@ export class Place {
 
   /** Build more rows if the view comes near to the end of those that are built. @param {HTMLElement} box */
   #extend(box) {
+    if (this.#isWhole) return;
     const screen = box.clientHeight || 1;
     const top = this.#scrolled;
     const { from, to } = this.range;
@@ -228,6 +238,7 @@ export class Place {
 
   /** @param {string | undefined} first the key of the row that was built first */
   #rangeFor(first) {
+    if (this.#isWhole) return this.#wholeRange();
     if (this.#isAtEnd) return this.#rangeAtEnd();
     const place = this.#anchor ? this.placeOf(this.#anchor.key) : -1;
     if (place < 0) this.#anchor = this.#nearest(first);

@@ -142,7 +142,9 @@ const Gap = memo(({ height }) => html`<div class="tl-gap" aria-hidden="true" sty
 /** What is above the first message. @param {{conversation: Conversation}} props */
 function Head({ conversation }) {
   const older = useComputed(() => conversation.state.value.older);
+  const isPart = useComputed(() => conversation.state.value.older !== "end" || conversation.state.value.holes.length > 0);
   return html`<div class="tl-head">
+    ${isPart.value && html`<p class="mark only-print"><span>Only the part of the chat that was read into the page is printed. All of it: <a href=${`/c/${conversation.id}/read?all=1`}>${`${location.origin}/c/${conversation.id}/read?all=1`}</a></span></p>`}
     ${older.value === "loading" && html`<p class="mark"><span>Loading older messages…</span></p>`}
     ${older.value === "failed" &&
     html`<p class="mark"><span>Older messages could not be loaded. <button type="button" class="btn quiet" onClick=${() => conversation.loadOlder().catch(() => {})}>Again</button></span></p>`}
