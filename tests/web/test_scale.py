@@ -124,6 +124,21 @@ async def test_what_is_left_is_given_back(page, api):
     await page.until_true(are_back, f"nodes and listeners are back at {before}")
 
 
+async def test_long_code_is_coloured_piece_by_piece_and_stays_what_it_is(page, api, house):
+    code = "".join(f"def light_{n}():\n    return {n}  # said once\n\n" for n in range(300))
+    house.provider.behave(text=f"Here it is:\n\n```python\n{code}```\n", delta_chars=400)
+    try:
+        chat = await api.chat("Write code.")
+    finally:
+        house.provider.behave()
+
+    await page.goto(f"/c/{chat}")
+
+    shown = "document.querySelector('[role=log] pre.source code')"
+    await page.until(f"{shown}?.querySelectorAll('.c').length === 133")  # in its first 400 lines
+    assert code.startswith(await page.js(f"{shown}.textContent"))
+
+
 async def test_a_stream_builds_each_block_once(page, api, house):
     """While an answer grows, what is complete in it stays the same nodes."""
     chat = await api.chat()

@@ -1,14 +1,12 @@
 // Code: blocks in answers, and files that were read. Colours come when they are ready.
 
-import { html, memo, useEffect, useState } from "../ui.js";
+import { h, html, memo, useEffect, useRef, useState } from "../ui.js";
 import { run } from "../commands.js";
+import { whenIdle } from "../kernel/idle.js";
 import { icon } from "../shared/icons.js";
 import { size } from "./words.js";
 
 /** @typedef {{text: string, cls: string}} Piece */
-
-/** Loaded with the first code. @type {(text: string, name: string) => Promise<Piece[][] | null>} */
-const colourText = async (text, name) => (await import("../text/code.js")).colourText(text, name);
 
 const QUIET_MS = 500; // without more of a block that is not complete; then it is coloured all the same
 const LETTERS = 160; // a line may have on the average
@@ -22,21 +20,29 @@ const LINES_FIRST = 400; // of a text; the rest is shown when it is asked for
  * @returns {readonly Piece[][] | null}
  */
 function useColours(text, name, grows) {
-  const [found, setFound] = useState({ text: "", lines: /** @type {Piece[][] | null} */ (null) });
+  const [found, setFound] = useState({ text: "", lines: /** @type {readonly Piece[][] | null} */ (null) });
+  const kept = useRef(/** @type {import("../text/code.js").Colours | null} */ (null));
   useEffect(() => {
     let isOver = false;
-    const colour = () => colourText(text, name).then((lines) => isOver || setFound({ text, lines }), () => {});
-    const timer = setTimeout(colour, grows ? QUIET_MS : 0);
+    const show = (/** @type {readonly Piece[][] | null} */ lines) => void (isOver || setFound({ text, lines }));
+    const pause = () => new Promise((/** @type {(value: void) => void} */ go, stop) => void whenIdle(() => (isOver ? stop() : go())));
+    const colour = async () => {
+      const { Colours } = await import("../text/code.js"); // loaded with the first code
+      if (kept.current?.name !== name) kept.current = new Colours(name);
+      show(await kept.current.of(text, pause, show));
+    };
+    const timer = setTimeout(() => void colour().catch(() => {}), grows ? QUIET_MS : 0);
     return () => {
       isOver = true;
       clearTimeout(timer);
     };
   }, [text, name, grows]);
-  return found.text === text ? found.lines : null;
+  if (found.text === text) return found.lines;
+  return found.lines && text.startsWith(found.text) ? found.lines.slice(0, -1) : null; // the last line goes on
 }
 
-/** @param {readonly Piece[]} line */
-const coloured = (line) => line.map(({ text, cls }) => (cls ? html`<span class=${cls}>${text}</span>` : text));
+/** A line in colours. @param {{pieces: readonly Piece[]}} props */
+const Coloured = memo(({ pieces }) => pieces.map((/** @type {Piece} */ { text, cls }) => (cls ? html`<span class=${cls}>${text}</span>` : text)));
 
 /**
  * Lines of code; with numbers a grid of two columns, of which only the text is copied.
@@ -48,7 +54,7 @@ const Lines = memo(({ text, name, from = 0, grows = false, wraps = false }) => {
   const lines = (text.length > most * LETTERS ? text.slice(0, most * LETTERS) : text).split("\n");
   const shown = lines.slice(0, grows ? lines.length : most);
   const left = text.length - shown.reduce((/** @type {number} */ sum, /** @type {string} */ line) => sum + line.length + 1, -1);
-  const lineAt = (/** @type {number} */ i) => (colours?.[i] ? coloured(colours[i]) : shown[i]);
+  const lineAt = (/** @type {number} */ i) => (colours?.[i] ? h(Coloured, { pieces: colours[i] }) : shown[i]);
   const form = `source${wraps ? " wraps" : ""}${from ? " numbered" : ""}`;
   return html`<pre class=${form} tabindex="0"><code>${
       from || colours

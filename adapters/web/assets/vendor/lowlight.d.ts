@@ -10,7 +10,8 @@ export interface Lowlight {
   highlight(language: string, text: string): Node;
   highlightAuto(text: string): Node;
   registered(language: string): boolean;
+  register(grammars: Record<string, unknown>): void;
   listLanguages(): string[];
 }
 export const common: Record<string, unknown>;
-export function createLowlight(grammars: Record<string, unknown>): Lowlight;
+export function createLowlight(grammars?: Record<string, unknown>): Lowlight;
