@@ -42,7 +42,7 @@ const Queue = later(() => import("./queue.js").then((module) => module.Queue));
 const chatOf = (/** @type {any} */ state) => state.chat;
 const WORKS = ["running", "interrupting", "requires_action"];
 const PLACEHOLDER = "Say what comes next. / for commands, @ for files";
-const ARMED_MS = 1500; // in which the second Esc has to come
+const ARMED_MS = 1000; // in which the second Esc has to come, as keys.js says
 
 /** @param {{conversation: any | null, query?: URLSearchParams}} props */
 export function Composer({ conversation, query }) {
