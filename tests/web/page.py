@@ -375,6 +375,18 @@ class Page:
         yield
         await self.do("Input.dispatchTouchEvent", type="touchEnd", touchPoints=[])
 
+    @asynccontextmanager
+    async def finger(self, x, y):
+        """Rest on a point with a finger in the block, which is given a function that moves it."""
+
+        async def at(x, y):
+            points = [{"x": x, "y": y}]
+            await self.do("Input.dispatchTouchEvent", type="touchMove", touchPoints=points)
+
+        await self.do("Input.dispatchTouchEvent", type="touchStart", touchPoints=[{"x": x, "y": y}])
+        yield at
+        await self.do("Input.dispatchTouchEvent", type="touchEnd", touchPoints=[])
+
     async def drag(self, start, end, steps=8):
         """Press at one point, move to another, let go."""
         await self._mouse("mousePressed", *start)

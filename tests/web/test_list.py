@@ -402,6 +402,36 @@ async def test_thousands_of_chats_are_gone_through_and_few_are_built(page, api, 
         connection.execute("DELETE FROM chats WHERE title LIKE 'Number %'")
 
 
+async def test_on_a_phone_a_pinned_chat_is_moved_by_a_finger_that_rested_on_it(page, api):
+    await only(api)
+    for title in ("A", "B", "C"):
+        chat = await titled(api, title)
+        await api.good("PATCH", f"{CHATS}/{chat}", {"pin_order": 1})
+    await page.size(*PHONE, phone=True)
+    await page.goto("/")
+    await stands(page, "Pinned", "A", "B", "C")
+    start, end = [await (await page.find("link", title, LIST)).box() for title in ("A", "C")]
+
+    async with page.finger(start["x"], start["y"]) as finger:
+        await page.until("document.querySelector('.row.lifted')")
+        for step in range(1, 5):
+            y = start["y"] + (end["y"] + 20 - start["y"]) * step / 4
+            await finger(start["x"], y)
+        await page.until("document.querySelector('.row.drop-after')")
+    await stands(page, "Pinned", "B", "C", "A")
+
+    async def is_stored():
+        return ["B", "C", "A"] == [chat["title"] for chat in await api.good("GET", CHATS)]
+
+    await page.until_true(is_stored, "the daemon has that order")
+    assert "/" == await page.js("location.pathname")
+
+    box = await (await page.find("link", "B", LIST)).box()
+    async with page.finger(box["x"], box["y"]):
+        await page.until("document.querySelector('.row.lifted')")
+    await page.find("menuitem", "Unpin")
+
+
 async def test_on_a_phone_a_long_press_opens_the_menu_and_a_tap_the_chat(page, api):
     await only(api)
     chat = await titled(api, "Pressed")

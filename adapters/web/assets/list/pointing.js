@@ -1,4 +1,4 @@
-/** Right click and long press on rows, and dragging of pinned rows. */
+/** Right click and long press on rows, and dragging of pinned rows, by mouse and by finger. */
 
 import { moveTo } from "./acts.js";
 import { openChatMenu } from "./menu.js";
@@ -36,7 +36,8 @@ function onContextMenu(event) {
 }
 
 /**
- * Open the menu when a finger rests on a row; browsers without a context menu on touch need it.
+ * A finger that rests on a row: its menu opens. A pinned row is lifted then: it goes where the finger goes, and
+ * its menu opens when the finger leaves it where it was.
  * @param {PointerEvent} down
  */
 function startPress(down) {
@@ -44,20 +45,59 @@ function startPress(down) {
   if (!row) return;
   const stop = new AbortController();
   const { signal } = stop;
-  const timer = setTimeout(() => {
+  const rested = () => {
     stop.abort();
+    if (row.classList.contains("pinned")) return lift(row, down);
     swallowClick();
     openChatMenu(/** @type {string} */ (row.dataset.chat), row);
-  }, LONG_PRESS);
+  };
+  const timer = setTimeout(rested, LONG_PRESS);
   signal.addEventListener("abort", () => clearTimeout(timer));
   const end = () => stop.abort();
-  for (const name of ["pointerup", "pointercancel", "contextmenu", "scroll"])
+  for (const name of ["pointerup", "pointercancel", "scroll"])
     document.addEventListener(name, end, { signal, capture: true });
+  // Browsers that have a long press of their own say so: it is the same one.
+  row.addEventListener("contextmenu", (event) => (row.classList.contains("pinned") ? halt(event, rested) : end()), { signal });
   document.addEventListener(
     "pointermove",
     (event) => Math.hypot(event.clientX - down.clientX, event.clientY - down.clientY) > STILL && end(),
     { signal },
   );
+}
+
+/** @param {Event} event @param {() => void} [act] */
+function halt(event, act) {
+  event.preventDefault();
+  event.stopPropagation();
+  act?.();
+}
+
+/** Let a pinned row follow the finger that rested on it. @param {HTMLElement} row @param {PointerEvent} down */
+function lift(row, down) {
+  const stop = new AbortController();
+  const { signal } = stop;
+  let place = 0;
+  row.classList.add("dragged", "lifted");
+  row.addEventListener("contextmenu", halt, { signal });
+  row.addEventListener("touchmove", halt, { signal, passive: false }); // the list stays where it is
+  document.addEventListener(
+    "pointermove",
+    (event) => {
+      if (place || Math.abs(event.clientY - down.clientY) >= DRAG_FROM) place = showPlace(row, event.clientY);
+    },
+    { signal },
+  );
+  const end = (/** @type {Event} */ event) => {
+    stop.abort();
+    clearPlace(row);
+    swallowClick();
+    if (event.type !== "pointerup") return;
+    const chat = /** @type {string} */ (row.dataset.chat);
+    if (place) void moveTo(chat, place);
+    else openChatMenu(chat, row);
+  };
+  document.addEventListener("pointerup", end, { signal });
+  document.addEventListener("pointercancel", end, { signal });
 }
 
 /** The click that ends a long press or a drag opens nothing, however late it comes; the next one does. */
@@ -127,5 +167,5 @@ const middle = (row) => row.getBoundingClientRect().top + row.clientHeight / 2;
 
 /** @param {HTMLElement} row */
 function clearPlace(row) {
-  for (const one of [row, ...pinnedRows(row)]) one.classList.remove("dragged", "drop-before", "drop-after");
+  for (const one of [row, ...pinnedRows(row)]) one.classList.remove("dragged", "lifted", "drop-before", "drop-after");
 }

@@ -40,6 +40,9 @@ export const Head = memo(function Head({ title, count, folded, section, onFold }
   </h2>`;
 });
 
+/** Browsers let a finger that rested drag a row only if somebody watched it from the beginning. */
+const watched = () => {};
+
 /**
  * @param {{chat: Chat, open: boolean, kid: boolean, last: boolean, unfolded: boolean | null, isChosen: boolean, isChoosing: boolean,
  *   tab: boolean, onFold: (id: string, open: boolean) => void, onMenu: (id: string, at: Element) => void}} props
@@ -48,7 +51,7 @@ export const ChatRow = memo(function ChatRow(props) {
   const { chat, kid, open, unfolded, isChosen, isChoosing, tab, onMenu } = props;
   const light = kid ? agentLight(chat) : familyLight(chat);
   const name = isChosen ? `chosen, ${LIGHT_NAMES[light]}` : LIGHT_NAMES[light];
-  return html`<div class=${classes(props, light)} data-chat=${chat.id}>
+  return html`<div class=${classes(props, light)} data-chat=${chat.id} onTouchMove=${chat.pin_order > 0 ? watched : undefined}>
     ${isChoosing && !kid ? html`<i class="pick"
       aria-hidden="true">${isChosen ? icon("check") : null}</i>` : html`<${Cue} light=${light} />`}
     <a href=${`/c/${chat.id}${addressOf(filters.value)}`} aria-current=${open ? "page" : null}
