@@ -8,6 +8,7 @@ import { editing } from "./editing.js";
 import { Guard } from "./guard.js";
 import { keepPlace } from "./keep_place.js";
 import { JumpButton } from "./jump.js";
+import { Rail } from "./rail.js";
 import { ItemView, PlainItem } from "./rows.js";
 import { Sending } from "./own_message.js";
 import { itemsOf } from "./turn.js";
@@ -42,6 +43,7 @@ export function Timeline({ conversation }) {
       <${Gap} height=${place.top(items.value.length) - place.top(to)} />
       <${Tail} conversation=${conversation} at=${around} />
     </div>
+    <${Rail} conversation=${conversation} items=${items} range=${range} place=${place} />
     <${JumpButton} move=${move} items=${items} place=${place} />
     <${Announcer} conversation=${conversation} />
   </div>`;
