@@ -81,7 +81,7 @@ class OverviewRow(Record, frozen=True):
 class SingleOverviewRow(OverviewRow, frozen=True):
     """An overview with the chat's files: of one chat that was asked for, or of its children."""
 
-    is_unheld: bool  # it has work to do, and no process does it
+    place_in_line: int | None  # as in ChatOverview
     takeover_seconds: float | None  # its process is silent, and keeps it so long; None: it is not
     files: bytes | None
 
@@ -97,7 +97,7 @@ class ChatOverview:
     context: ContextState | None
     children: Sequence["ChatOverview"] = ()
     files: Sequence[FileInfo] = ()
-    is_unheld: bool = False  # it has work to do, and no process does it; not known of lists
+    place_in_line: int | None = None  # if it has work that no process does; not known of lists
     takeover_seconds: float | None = None  # its process is silent, and keeps it so long; likewise
 
 

@@ -91,7 +91,7 @@ class AdmittedOverview:
             row=row,
             last_error=chat.last_error,
             approvals=approvals,
-            is_unheld=False,
+            place_in_line=None,
             takeover_seconds=None,
         )
 
@@ -297,7 +297,7 @@ def _family(rows: Sequence[SingleOverviewRow]) -> ChatOverview:
         _overview(head),
         children=tuple(map(_overview, rows[1:])),
         files=() if head.files is None else _json(head.files, tuple[FileInfo, ...]),
-        is_unheld=head.is_unheld,
+        place_in_line=head.place_in_line,
         takeover_seconds=head.takeover_seconds,
     )
 

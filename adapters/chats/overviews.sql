@@ -79,12 +79,23 @@ CASE WHEN c.status = 'waiting' AND c.plan_mode = 'plan' THEN
       LIMIT 1)
 END
 
--- column: SingleOverviewRow.is_unheld
--- Whether it has work to do, and no process does it.
-c.status = 'running' AND NOT c.archived AND NOT EXISTS (
+-- column: SingleOverviewRow.place_in_line
+-- Where it stands among the free chats of its kind, if it has work to do and no process does it: who has
+-- waited longest is taken first. No more than a thousand are counted.
+CASE WHEN c.status = 'running' AND NOT c.archived AND NOT EXISTS (
     SELECT FROM workers w
      WHERE w.id = c.worker_id
        AND w.heartbeat_at > now() - %(lease_seconds)s * interval '1 second')
+THEN 1 + (SELECT count(*)
+            FROM (SELECT FROM chats o
+                   WHERE o.worker_id IS NULL
+                     AND o.status IN ('running', 'interrupting', 'requires_action')
+                     AND o.status = 'running'
+                     AND NOT o.archived
+                     AND (o.parent_id IS NULL) = (c.parent_id IS NULL)
+                     AND (o.updated_at, o.id) < (c.updated_at, c.id)
+                   LIMIT 999) AS earlier)
+END
 
 -- column: SingleOverviewRow.takeover_seconds
 -- How long its process still keeps it, if that has something to do in it and has been silent.

@@ -4,13 +4,21 @@
 -- Whether a message is shown to users.
 NOT deleted AND visibility <> 'model' AND role <> 'system'
 
+-- column: ShownRow.edited
+-- Whether it took the place of another: what an edit deletes has the revision of what it adds.
+role = 'user' AND EXISTS (
+    SELECT FROM messages gone
+     WHERE gone.chat_id = messages.chat_id
+       AND gone.revision = messages.revision
+       AND gone.deleted)
+
 -- name: history_version
 -- The version of the history that a page is read of.
 SELECT history_version FROM chats WHERE id = %(chat)s;
 
 -- name: page_backward
 -- The newest messages between two others.
-SELECT {MessageRow}
+SELECT {ShownRow}
   FROM messages
  WHERE chat_id = %(chat)s AND id < %(before)s AND id > %(after)s AND {shown}
  ORDER BY id DESC
@@ -18,7 +26,7 @@ SELECT {MessageRow}
 
 -- name: page_forward
 -- The oldest messages behind another.
-SELECT {MessageRow}
+SELECT {ShownRow}
   FROM messages
  WHERE chat_id = %(chat)s AND id > %(after)s AND {shown}
  ORDER BY id
@@ -26,7 +34,7 @@ SELECT {MessageRow}
 
 -- name: some_messages
 -- Those of `wanted` that still stand.
-SELECT {MessageRow}
+SELECT {ShownRow}
   FROM messages
  WHERE chat_id = %(chat)s AND id = ANY(%(wanted)s) AND {shown}
  ORDER BY id;

@@ -137,9 +137,11 @@ def _words(id: int, content: bytes, version: int) -> str:
 def _page(
     found: Sequence[Row], limit: int, history_version: int = 0, queue: Sequence[Row] = ()
 ) -> rows.MessagePage:
+    shown = [rows.ShownRow.of(row) for row in found[:limit]]
     return rows.MessagePage(
-        tuple(rows.message_of(rows.MessageRow.of(row)) for row in found[:limit]),
+        tuple(map(rows.message_of, shown)),
         len(found) > limit,
         history_version,
         tuple(rows.queued_of(rows.QueuedRow.of(row)) for row in queue),
+        frozenset(row.id for row in shown if row.edited),
     )

@@ -122,6 +122,7 @@ class Chat(Struct, frozen=True, kw_only=True):
     question: str | UnsetType = UNSET  # if that is a question: the first one
     context: ChatContext | UnsetType = UNSET
     queued_for_capacity: bool | UnsetType = UNSET
+    place_in_line: int | UnsetType = UNSET  # if so: 1 is the next; 1000: that, or later
     takeover_seconds: int | UnsetType = UNSET  # its process is silent; then another takes it over
     search_match: ChatSearchMatch | UnsetType = UNSET  # in lists, where asked for
     client_type: str
@@ -203,6 +204,7 @@ class ChatMessage(msgspec.Struct, frozen=True, kw_only=True):
     content: tuple[ChatMessagePart, ...] | UnsetType = UNSET
     usage: ChatMessageUsage | UnsetType = UNSET
     cost_micros: int | UnsetType | None = UNSET  # where asked for; null: it is not known
+    edited: bool | UnsetType = UNSET  # in pages: it took the place of another message
 
 
 class ChatStreamMessagePart(msgspec.Struct, frozen=True):

@@ -307,8 +307,32 @@ async def test_a_message_is_edited_and_what_followed_is_gone(page, api):
 
     await page.until_text("an other answer")
     await page.until_no_text("a second answer")
+    await page.until_text("edited", "[data-role=user]")
     await comes_to_rest(page, api, chat)
     await agrees(page, api, chat)
+
+    await page.reload()
+    await page.until_text("edited", "[data-role=user]")
+
+
+async def test_the_rail_leads_to_what_was_said(page, api):
+    chat = await api.chat("[[text: yes]] number 0" + "\nand more" * 30)
+    for number in (1, 2, 3):
+        await api.say(chat, f"[[text: yes]] number {number}" + "\nand more" * 30, "waiting")
+    await page.goto(f"/c/{chat}")
+    await page.until("document.querySelectorAll('.rail i').length === 4")
+    await page.until("document.querySelector('.tl').scrollTop > 1000")
+
+    for number in (0, 2):
+        marks = f"document.querySelectorAll('.rail i')[{number}]"
+        assert f"[[text: yes]] number {number}" == await page.js(f"{marks}.title")
+        await page.js(f"{marks}.click()")
+        await page.until(
+            "(() => { const top = (of) => document.querySelector(of).getBoundingClientRect().top;"
+            f"const me = [...document.querySelectorAll('article.me')][{number}];"
+            f"return me.innerText.includes('number {number}')"
+            " && Math.abs(me.getBoundingClientRect().top - top('.tl')) < 60; })()"
+        )
 
 
 async def test_two_tabs_show_the_same(page, api, browser):

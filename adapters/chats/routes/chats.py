@@ -178,7 +178,7 @@ class ChatRoutes:
             overview,
             organization=self._organization,
             resources=await self._resources(overview),
-            waits=overview.is_unheld and is_full,
+            place=overview.place_in_line if is_full else None,
         )
 
     async def refresh(self, call: Call) -> HttpResponse:

@@ -160,10 +160,11 @@ class MessageRoutes:
     async def get(self, call: Call) -> HttpResponse:
         chat = (await self._admission.to_read(call)).id
         id = MessageId(row_id(call, "message"))
-        found = (await self._pages.some(chat, [id], [])).messages
-        if not found:
+        page = await self._pages.some(chat, [id], [])
+        if not page.messages:
             raise refusal_response(MessageNotFound(id))
-        return json_response(200, message_of(chat, found[0], costs=True))
+        [found] = page.messages
+        return json_response(200, message_of(chat, found, costs=True, is_edited=id in page.edited))
 
     async def prompts(self, call: Call) -> HttpResponse:
         chat = (await self._admission.to_read(call)).id

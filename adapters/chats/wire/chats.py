@@ -120,6 +120,7 @@ class Chat(Struct, frozen=True, kw_only=True):
     question: str | UnsetType = UNSET  # if that is a question: the first one
     context: ChatContext | UnsetType = UNSET
     queued_for_capacity: bool | UnsetType = UNSET
+    place_in_line: int | UnsetType = UNSET  # if so: 1 is the next; 1000: that, or later
     takeover_seconds: int | UnsetType = UNSET  # its process is silent; then another takes it over
     search_match: ChatSearchMatch | UnsetType = UNSET  # in lists, where asked for
     client_type: str
@@ -220,15 +221,15 @@ def single_chat(
     *,
     organization: UUID,
     resources: Sequence[ChatContextResource] = (),
-    waits: bool = False,
+    place: int | None = None,
 ) -> Chat:
-    """Return the chat by itself. `waits`: it has work to do, and there is no room for it."""
+    """Return the chat by itself. `place`: in the line of those for which there is no room."""
     return _chat(
         chat,
         organization,
         files=[_file(file, organization) for file in chat.files] or UNSET,
         resources=resources,
-        queued_for_capacity=True if waits else UNSET,
+        place=place,
         takeover_seconds=UNSET if chat.takeover_seconds is None else ceil(chat.takeover_seconds),
         children=[_child(child, organization) for child in chat.children],
     )
@@ -252,7 +253,7 @@ def _chat(
     diff_status: ChatDiffStatus | UnsetType = UNSET,
     files: Sequence[ChatFileMetadata] | UnsetType = UNSET,
     resources: Sequence[ChatContextResource] = (),
-    queued_for_capacity: bool | UnsetType = UNSET,
+    place: int | None = None,
     takeover_seconds: int | UnsetType = UNSET,
 ) -> Chat:
     attention = attention_of(chat)
@@ -290,7 +291,8 @@ def _chat(
         attention=UNSET if attention is None else attention.value,
         question=asks[:QUESTION_CHARACTERS_MAX] if asks else UNSET,
         context=UNSET if chat.context is None else _context(chat.context, resources),
-        queued_for_capacity=queued_for_capacity,
+        queued_for_capacity=UNSET if place is None else True,
+        place_in_line=UNSET if place is None else place,
         takeover_seconds=takeover_seconds,
         client_type=chat.row.client_type,
         children=children,

@@ -91,6 +91,7 @@ class ChatMessage(msgspec.Struct, frozen=True, kw_only=True):
     content: tuple[ChatMessagePart, ...] | UnsetType = UNSET
     usage: ChatMessageUsage | UnsetType = UNSET
     cost_micros: int | UnsetType | None = UNSET  # where asked for; null: it is not known
+    edited: bool | UnsetType = UNSET  # in pages: it took the place of another message
 
 
 class ChatQueuedMessage(msgspec.Struct, frozen=True, kw_only=True):
@@ -121,7 +122,9 @@ class ChatStreamRetry(msgspec.Struct, frozen=True, kw_only=True):
     retrying_at: datetime
 
 
-def message_of(chat: ChatId, message: Message, *, costs: bool = False) -> ChatMessage:
+def message_of(
+    chat: ChatId, message: Message, *, costs: bool = False, is_edited: bool = False
+) -> ChatMessage:
     """Return the message as clients see it. `costs`: with what it cost, if it was bought."""
     body = message.body
     return ChatMessage(
@@ -134,6 +137,7 @@ def message_of(chat: ChatId, message: Message, *, costs: bool = False) -> ChatMe
         content=parts_of(body.parts) or UNSET,
         usage=_usage_of(body),
         cost_micros=body.cost.micros if costs and body.cost is not None else UNSET,
+        edited=True if is_edited else UNSET,
     )
 
 

@@ -126,7 +126,10 @@ def page_response(chat: ChatId, page: MessagePage, *, costs: bool = False) -> Ch
     order in which it will be taken."""
     queue = sorted(page.queue, key=lambda row: (row.created_at, row.id))
     return ChatMessagesResponse(
-        [message_of(chat, message, costs=costs) for message in page.messages],
+        [
+            message_of(chat, message, costs=costs, is_edited=message.id in page.edited)
+            for message in page.messages
+        ],
         [queued_of(chat, row) for row in queue],
         page.has_more,
         page.history_version,

@@ -141,6 +141,12 @@ class MessageRow(Record, frozen=True):
     cache_read_tokens: int | None
 
 
+class ShownRow(MessageRow, frozen=True):
+    """A message of a history, as users see it."""
+
+    edited: bool
+
+
 class QueuedRow(Record, frozen=True):
     """A message that waits in the queue."""
 
@@ -185,6 +191,7 @@ class MessagePage:
     has_more: bool  # in the direction of the page
     history_version: int = 0  # as of which it was read; 0: not asked, or the chat is gone
     queue: tuple[QueuedMessage, ...] = ()  # in the order in which it will be taken
+    edited: frozenset[MessageId] = frozenset()  # those that took the place of others
 
 
 def chat_of(row: ChatRow) -> Chat:

@@ -12,9 +12,9 @@ const FAULTS_PER_RECORDING = 60;
 const eventsOf = (connection) => connection.frames.flat();
 const replayed = (events) => reduceAll(newChat("c"), [CONNECT, ...events]);
 
-/** Return what a person sees of a state, without the keys of nodes and what it remembers of the way. */
+/** Return what a person sees of a state, without the keys of nodes and what it remembers of the way, such as which message it saw being edited. */
 function seen(state) {
-  const plain = ({ key, ...rest }) => rest;
+  const plain = ({ key, edited, ...rest }) => rest;
   const { messages, live, status, queue, retry, error, asks, calls } = state;
   const parts = live?.parts ?? null;
   return { messages: messages.map(plain), parts, status, queue: queue.map(plain), retry, error, asks, calls };
@@ -125,6 +125,27 @@ test("a message that comes again as it was is the same object", () => {
   assert.equal(after.messages[0], before.messages[0]);
   assert.deepEqual(after.messages.map((one) => one.id), [1, 3]);
   assert.equal(after.older, "end");
+});
+
+test("what took the place of another message is marked, and stays so", () => {
+  const before = reduceAll(newChat("c"), [message(1, "user", "hi"), message(2, "assistant", "ho")]);
+  const anew = [{ type: "history_reset" }, message(3, "user", "hi!"), message(4, "assistant", "ho!"), message(5, "user", "more"), RUNNING];
+  const marks = (state) => state.messages.map((one) => one.edited);
+
+  const told = reduceAll(before, anew);
+  const done = reduceAll(before, [{ type: "edited", id: 1, messages: [message(3, "user", "hi!").message] }, ...anew]);
+
+  assert.deepEqual(marks(told), [true, undefined, undefined]);
+  assert.deepEqual(marks(reduceAll(told, anew)), marks(told));
+  assert.deepEqual(marks(done), marks(told));
+  assert.deepEqual(marks(reduceAll(newChat("c"), anew)), [undefined, undefined, undefined]);
+});
+
+test("a chat that says something waits for no place any more", () => {
+  const waits = reduceAll(newChat("c"), [RUNNING, { type: "chat", chat: { id: "c", queued_for_capacity: true, place_in_line: 2 } }]);
+
+  assert.equal(waits.chat.place_in_line, 2);
+  assert.equal(reduce(waits, piece(1, text("He"))).chat.queued_for_capacity, undefined);
 });
 
 test("the nodes of a streamed answer stay those of the message that it becomes", () => {

@@ -10,7 +10,8 @@ import { Heights } from "../../../adapters/web/assets/timeline/heights.js";
 import { looseJson } from "../../../adapters/web/assets/timeline/loose_json.js";
 import { NOTHING_SEEN, nowWords, seenNow } from "../../../adapters/web/assets/timeline/now_words.js";
 import { itemsOf } from "../../../adapters/web/assets/timeline/turn.js";
-import { countdown, duration, listed } from "../../../adapters/web/assets/timeline/words.js";
+import { marksOf } from "../../../adapters/web/assets/timeline/rail_marks.js";
+import { countdown, duration, listed, ordinal, placeWords } from "../../../adapters/web/assets/timeline/words.js";
 
 const TIME = "2026-01-01T00:00:00Z";
 const message = (id, role, ...content) => ({ id, key: `m${id}`, role, content, created_at: TIME });
@@ -170,6 +171,31 @@ test("every kind of error has words, and something to do where there is somethin
   assert.equal(faultOf({ kind: "generic", message: "It failed. Really." }).sentence, "It failed.");
   assert.equal(faultOf({ kind: "config", message: "The conversation is too long for the model." }).acts[0], "compact");
   assert.equal(faultOf({ kind: "hook_denied", message: "m", detail: "no names" }).sentence, "no names");
+});
+
+test("a place in a line is said, as far as it is counted", () => {
+  assert.deepEqual([1, 2, 3, 4, 11, 12, 13, 21, 22, 111, 999].map(ordinal), ["1st", "2nd", "3rd", "4th", "11th", "12th", "13th", "21st", "22nd", "111th", "999th"]);
+  assert.equal(placeWords(1), "Waits for a place: it is the next.");
+  assert.equal(placeWords(2), "Waits for a place: 2nd in line.");
+  assert.deepEqual([undefined, 1000].map(placeWords), Array(2).fill("Waits for a place: other chats are at work."));
+});
+
+test("the rail has a mark for each message of the user's, and a bounded number of them", () => {
+  const said = (words, edited) => ({ content: [{ type: "text", text: words }], edited });
+  const items = [
+    { key: "a", kind: "me", said: said("first\nmore") },
+    { key: "b", kind: "text", text: "an answer" },
+    { key: "c", kind: "me", said: said("second", true) },
+    { key: "d", kind: "summary" },
+  ];
+
+  const marks = marksOf(items, (place) => place * 25, true);
+
+  assert.deepEqual(marks.map(({ key, at, kind, words }) => [key, at, kind, words]), [
+    ["a", 0, "mine", "first"], ["c", 50, "edited", "second"], ["d", 75, "summary", "Summarised here"], ["", 100, "failed", "Stopped by an error"],
+  ]);
+  const many = Array.from({ length: 5000 }, (_, at) => ({ key: `k${at}`, kind: "me", said: said("x") }));
+  assert.ok(marksOf(many, (place) => place * 25, false).length <= 121);
 });
 
 test("times and lists in words", () => {

@@ -5,7 +5,7 @@ import { api } from "../wire/api.js";
 /** @typedef {import("../state/chat.js").Approval} Approval */
 
 /** What a whole chat has only as long as it holds. */
-const UNSAID = { queued_for_capacity: undefined, takeover_seconds: undefined };
+const UNSAID = { queued_for_capacity: undefined, place_in_line: undefined, takeover_seconds: undefined };
 
 /** @param {import("../conversation.js").Core} core */
 export function actionsOf(core) {

@@ -109,7 +109,7 @@ function onPiece({ next }, { message_part: piece }) {
   if (typeof live === "string") return;
   next.live = { ...live, node: `live${live.key}` };
   if (next.chat?.takeover_seconds !== undefined || next.chat?.queued_for_capacity)
-    next.chat = { ...next.chat, takeover_seconds: undefined, queued_for_capacity: undefined }; // it goes on
+    next.chat = { ...next.chat, takeover_seconds: undefined, queued_for_capacity: undefined, place_in_line: undefined }; // it goes on
   next.history = Math.max(next.history, live.history);
   next.retry = null;
 }
@@ -177,8 +177,9 @@ function onWhole(draft, { message }) {
 
 /** A message was edited: it and all behind it have gone. @param {Draft} draft @param {Event} event */
 function onEdited({ next }, { id, messages }) {
-  if (messageOf(next.messages, messages[messages.length - 1].id)) return; // the stream was faster
-  next.messages = merged(next.messages.filter((message) => message.id < id), messages);
+  const last = messages[messages.length - 1];
+  if (messageOf(next.messages, last.id)) return; // the stream was faster
+  next.messages = merged(next.messages.filter((message) => message.id < id), [...messages.slice(0, -1), { ...last, edited: true }]);
   next.queue = [];
   next.live = next.error = next.retry = null;
 }
@@ -195,7 +196,7 @@ export function keepUnknown({ next }, event) {
 export function swap(draft) {
   const { next } = draft;
   const old = next.messages;
-  const come = [...(next.gather ?? [])].sort((a, b) => a.id - b.id);
+  const come = withEdited(old, [...(next.gather ?? [])].sort((a, b) => a.id - b.id));
   next.messages = come.map((message) => {
     const known = messageOf(old, message.id);
     return asKept(known, message, known ? undefined : takenForReset(next, message));
@@ -204,6 +205,19 @@ export function swap(draft) {
   next.holes = [];
   next.older = "end";
   next.lastId = Math.max(0, ...come.slice(-1).map((message) => message.id));
+}
+
+/**
+ * Return a history with its edited message marked, if one took the place of what was known: the stream
+ * does not say which it is.
+ * @param {readonly Message[]} old
+ * @param {readonly import("../wire/types.js").ChatMessage[]} come
+ */
+function withEdited(old, come) {
+  const last = old[old.length - 1]?.id ?? 0;
+  if (old.every(({ id }) => messageOf(come, id))) return come;
+  const edited = come.find((message) => message.id > last && message.role === "user");
+  return edited ? come.map((message) => (message === edited ? { ...message, edited: true } : message)) : come;
 }
 
 /** @param {ChatState} next @param {import("../wire/types.js").ChatMessage} message */

@@ -51,7 +51,8 @@ export function messageOf(list, id) {
  */
 export function asKept(old, come, key) {
   if (old && isCut(come) && !isCut(old)) return old;
-  const next = { ...come, content: come.content ?? [], key: key ?? old?.key ?? `m${come.id}` };
+  const edited = old?.edited ? { edited: true } : null; // streams do not say so
+  const next = { ...edited, ...come, content: come.content ?? [], key: key ?? old?.key ?? `m${come.id}` };
   return old && same(old, next) ? old : next;
 }
 

@@ -1,6 +1,6 @@
 // What goes on in a chat when nothing of it is to be seen: one line of words. Pure.
 
-import { elapsed } from "./words.js";
+import { elapsed, placeWords } from "./words.js";
 
 /**
  * What was to be seen when the chat was looked at the last time: the answer that was being written,
@@ -38,7 +38,7 @@ export function nowWords(state, line, { stopped, isBrokenOff }) {
   if (state.status === "interrupting") return { text: silence(state.chat, "It is stopped") || "Stopping…", light: "ask" };
   if (state.status === "waiting" && stopped === state.lastId) return { text: "Stopped. What there was of the answer is kept.", light: "" };
   if (state.status !== "running" || state.retry || state.error || state.live) return null;
-  if (state.chat?.queued_for_capacity) return { text: "Waits for a place: other chats are at work.", light: "ask" };
+  if (state.chat?.queued_for_capacity) return { text: placeWords(state.chat.place_in_line), light: "ask" };
   const silent = silence(state.chat, "It goes on");
   if (silent) return { text: silent, light: "ask" };
   if (isBrokenOff) return { text: "The answer broke off when the connection did. It begins again as soon as the daemon works on it.", light: "ask" };

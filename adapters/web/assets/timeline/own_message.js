@@ -26,6 +26,7 @@ export const OwnMessage = memo((/** @type {{message: Message, at: Around}} */ { 
     html`<div class="beside">${beside.map((part) =>
       part.type === "file" ? html`<${FileChip} part=${part} at=${at} />` : html`<${FileReference} part=${part} at=${at} />`,
     )}</div>`}
+    ${message.edited && html`<span class="meta">edited</span>`}
     <footer class="meta acts">
       ${!at.readonly &&
       html`<${SignButton} sign="pen" label="Edit" onClick=${() => at.do("message.edit", { message: message.id })} />

@@ -76,6 +76,7 @@ export interface Chat {
   question?: string;
   context?: ChatContext;
   queued_for_capacity?: boolean;
+  place_in_line?: number;
   takeover_seconds?: number;
   search_match?: ChatSearchMatch;
   client_type: string;
@@ -187,6 +188,7 @@ export interface ChatMessage {
   content?: readonly ChatMessagePart[];
   usage?: ChatMessageUsage;
   cost_micros?: number | null;
+  edited?: boolean;
 }
 
 export interface ChatMessagePart {

@@ -247,15 +247,20 @@ async def test_a_chat_that_waits_for_a_place_says_so_until_somebody_holds_it(gro
     while slots.claim(is_root=True, now=0.0) is not None:
         pass
     chat = (await ground.create()).said["id"]
+    later = (await ground.create()).said["id"]
 
     waiting = (await ground.get(chat)).said
+    second = (await ground.get(later)).said
     listed = (await ground.list()).said
     await ground.store.leases.beat(HOLDER.worker)
     await applied(ground.store.ledger.apply(UUID(chat), [ask.Acquire(HOLDER)]))
     held = (await ground.get(chat)).said
 
     assert waiting["queued_for_capacity"] is True
+    assert [1, 2] == [each["place_in_line"] for each in (waiting, second)]
     assert [] == [each for each in (*listed, held) if "queued_for_capacity" in each]
+    assert [] == [each for each in (*listed, held) if "place_in_line" in each]
+    assert 1 == (await ground.get(later)).said["place_in_line"]
 
 
 async def test_a_chat_whose_process_is_silent_says_when_another_takes_it_over(ground):

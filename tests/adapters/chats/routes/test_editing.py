@@ -31,6 +31,21 @@ async def test_from_every_state_the_chat_is_at_work_on_the_new_history(ground, s
         assert [said["message"]] == said["messages"]
 
 
+async def test_pages_say_what_was_edited(ground):
+    chat = await a_chat(ground.store, done=True)
+    await applied(ground.store.ledger.apply(chat, [send("second"), ask.Interrupt()]))
+    second = (await ground.store.rows(chat)).messages[-1]
+    await ground.ask(ANN, "PATCH", f"{chat}/messages/{second.id}", message("anew"))
+
+    page = (await ground.ask(ANN, "GET", f"{chat}/messages")).said["messages"]
+    one = (await ground.ask(ANN, "GET", f"{chat}/messages/{page[0]['id']}")).said
+
+    assert [("anew", True), ("hello", None)] == [
+        (each["content"][0]["text"], each.get("edited")) for each in page if each["role"] == "user"
+    ]
+    assert one["edited"] is True
+
+
 async def test_hidden_rows_go_too_but_are_not_told_of(ground):
     chat = await a_chat(ground.store)
     hidden = user("for the model", visibility=Visibility.MODEL)
