@@ -230,7 +230,7 @@ def open_callers(
 def door_of(deps: RouteDeps, routes: Sequence[Routes], *, access_url: str) -> Door:
     auth, config = deps.auth, deps.config
     rows = [auth.streams.guarding(row) for subject in routes for row in subject.endpoints()]
-    rows += web_rows(auth, rows, folder=config.web_dir)
+    rows += web_rows(auth, rows, folder=config.web_dir, embed_origins=config.embed_origins)
     published = ApiDescription(rows, access_url=access_url, values=text_values())
     return Door(
         [*rows, *published.endpoints()],

@@ -20,6 +20,9 @@ _Word = TypeVar("_Word", bound=str)
 _WHOLE = re.compile(r"[0-9]{1,9}")
 _DECIMAL = re.compile(r"[0-9]{1,9}(\.[0-9]{1,9})?")
 _DISTRIBUTION = re.compile(r"[A-Za-z0-9]([A-Za-z0-9._-]{0,98}[A-Za-z0-9])?")
+_ORIGIN = re.compile(
+    r"https?://([a-z0-9]([a-z0-9.-]{0,251}[a-z0-9])?|\[[0-9a-f:.]+\])(:([0-9]{1,5}|\*))?"
+)
 _VISIBLE = re.compile(r"[!-~]+")
 
 
@@ -256,6 +259,25 @@ class WebAddress:
         if not whole or parts.query or parts.fragment or parts.username or parts.password:
             raise InvalidValue(self.must)
         return text.rstrip("/")
+
+
+@dataclass(frozen=True, slots=True)
+class Origins:
+    """Origins of pages, as browsers and their policies write them, in their order."""
+
+    shape: ClassVar[str] = "ORIGIN,…"
+    bounds: ClassVar[str] = ""
+    must: ClassVar[str] = (
+        "must be none, or origins, as https://portal.example.org,http://10.0.0.1:*"
+    )
+
+    def read(self, text: str) -> tuple[str, ...]:
+        if text == "none":
+            return ()
+        origins = tuple(word.strip().lower() for word in text.split(","))
+        if not all(_ORIGIN.fullmatch(origin) for origin in origins):
+            raise InvalidValue(self.must)
+        return origins
 
 
 @dataclass(frozen=True, slots=True)

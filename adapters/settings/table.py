@@ -136,6 +136,12 @@ class Config:
         default_help="the files that came with the program",
         help="the files of the web interface, read at each request: for who works on them",
     )  # adapters/web/assets of a checkout; None: those beside the code, kept in memory
+    embed_origins: tuple[str, ...] = setting(
+        Subject.LISTENING,
+        Origins(),
+        default="none",
+        help="pages that may show the web interface in a frame; a port may be * for any",
+    )
     data_dir: Path = setting(
         Subject.DATA,
         FilePath("directory", "DIR"),

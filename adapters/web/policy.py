@@ -2,6 +2,8 @@
 
 from collections.abc import Sequence
 
+NOWHERE = "frame-ancestors 'none'"
+
 _POLICY = {
     "default-src": "'none'",
     "script-src": "'self'",
@@ -34,3 +36,14 @@ def page_headers(style: str = "'self'") -> Sequence[tuple[str, str]]:
 
 
 PAGE_HEADERS = page_headers()
+
+
+def framed_by(
+    origins: Sequence[str], headers: Sequence[tuple[str, str]]
+) -> Sequence[tuple[str, str]]:
+    """Return the headers of a page that pages of these origins may show in a frame."""
+    ancestors = f"frame-ancestors {' '.join(origins)}"
+    return [
+        (name, value.replace(NOWHERE, ancestors) if name == "content-security-policy" else value)
+        for name, value in headers
+    ]

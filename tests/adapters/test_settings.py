@@ -29,6 +29,7 @@ SAID = {
     "relay_listen": "10.0.0.1:7391",
     "relay_url": "http://chats-1.internal:7391",
     "web_dir": "/x/assets",
+    "embed_origins": "https://portal.test, http://[::1]:*",
     "data_dir": "/data",
     "database_url": "postgresql://ann:secret@h/d",
     "postgres_user": "ann",

@@ -2,6 +2,7 @@
 
 import {Columns, registerColumns} from "./columns.js";
 import {current} from "./current.js";
+import {isEmbedded} from "./embed.js";
 import {listFolded, listWidth, panelOpen, panelWidth, registerFrame, view} from "./frame.js";
 import {followKeys} from "./keys.js";
 import {afterPaint, drawFirst} from "./kernel/first_paint.js";
@@ -76,8 +77,8 @@ function App() {
   return html`
     <${Skip} />
     <div class="app" data-view=${view.value} style=${widths}
-      data-list=${listFolded.value ? "folded" : "open"} data-panel=${conversation && shown ? "open" : "folded"}>
-      <${List} />
+      data-list=${listFolded.value || isEmbedded ? "folded" : "open"} data-panel=${conversation && shown ? "open" : "folded"}>
+      ${!isEmbedded && html`<${List} />`}
       <main class="stage" tabindex="-1" data-page=${route.value.name}><${Stage} /></main>
       ${conversation && shown && html`<${Panel} key=${conversation.id} conversation=${conversation} />`}
       <${Edges} />

@@ -2,7 +2,9 @@
 
 (() => {
   try {
-    const { theme, contrast, density } = JSON.parse(localStorage.getItem("preferences") || "{}");
+    const { contrast, density, ...preferences } = JSON.parse(localStorage.getItem("preferences") || "{}");
+    const query = new URLSearchParams(location.search);
+    const theme = (query.get("embed") === "1" && query.get("theme")) || preferences.theme;
     const root = document.documentElement.dataset;
     root.theme = theme && theme !== "contrast" ? theme : "";
     root.contrast = theme === "contrast" || contrast ? "more" : "";

@@ -1,5 +1,6 @@
 /** The borders between the regions: dragged by pointer, or moved by keys. */
 
+import {isEmbedded} from "./embed.js";
 import {LIST, PANEL, listFolded, listWidth, panelOpen, panelWidth, showPanel, wide} from "./frame.js";
 import {html} from "./ui.js";
 
@@ -46,7 +47,7 @@ export function Edges() {
   const foldList = () => (listFolded.value = true);
   const foldPanel = () => showPanel(false);
   return html`
-    ${!listFolded.value && html`<${Edge} name="of-list" label="Width of the list" width=${listWidth}
+    ${!listFolded.value && !isEmbedded && html`<${Edge} name="of-list" label="Width of the list" width=${listWidth}
       bounds=${LIST} sign=${1} fold=${foldList} />`}
     ${wide.value && panelOpen.value && html`<${Edge} name="of-panel" label="Width of the side panel"
       width=${panelWidth} bounds=${PANEL} sign=${-1} fold=${foldPanel} />`}`;

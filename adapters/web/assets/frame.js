@@ -1,6 +1,7 @@
 /** The three regions: how wide they are, what is folded away, which one a phone shows. */
 
 import {command} from "./commands.js";
+import {isEmbedded} from "./embed.js";
 import {go, route} from "./routes.js";
 import {computed, effect, signal} from "./ui.js";
 
@@ -46,7 +47,7 @@ export const panelOpen = computed(
 /** The region that a phone shows. @type {{value: "list" | "main" | "panel"}} */
 export const view = computed(() => {
   if (panelOver.value && hasPanel.value) return "panel";
-  return route.value.name === "home" ? "list" : "main";
+  return route.value.name === "home" && !isEmbedded ? "list" : "main";
 });
 
 /** @param {boolean} open */
@@ -83,7 +84,7 @@ function toRegion(step) {
 /** Make the commands of the frame known. */
 export function registerFrame() {
   const group = "View";
-  command({id: "region.list", title: "Fold the list", group, run: foldList});
+  command({id: "region.list", title: "Fold the list", group, when: () => !isEmbedded, run: foldList});
   command({
     id: "region.panel", title: "Fold the side panel", group,
     when: () => hasPanel.value, run: () => showPanel(!panelOpen.value),

@@ -1,5 +1,6 @@
 /** The address says what is shown: a signal of it, links without a reload, back and forward. */
 
+import {addressHere} from "./embed.js";
 import {signal} from "./ui.js";
 
 /**
@@ -67,7 +68,7 @@ async function mayLeave(path) {
  */
 export async function go(path, {replace = false} = {}) {
   if (holds.size && !(await mayLeave(path))) return;
-  history[replace ? "replaceState" : "pushState"](null, "", path);
+  history[replace ? "replaceState" : "pushState"](null, "", addressHere(path));
   standing = location.href;
   route.value = here();
 }

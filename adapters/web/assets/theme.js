@@ -1,5 +1,6 @@
 /** The look that a user prefers, on the element of the whole page. */
 
+import {embeddedTheme} from "./embed.js";
 import {letters} from "./keys.js";
 import {preferences} from "./preferences.js";
 import {effect} from "./ui.js";
@@ -8,7 +9,7 @@ import {effect} from "./ui.js";
 export function followLook() {
   const root = document.documentElement;
   effect(() => {
-    const theme = preferences.theme.value;
+    const theme = embeddedTheme || preferences.theme.value;
     root.dataset.theme = theme === "contrast" ? "" : theme;
     root.dataset.contrast = theme === "contrast" || preferences.contrast.value ? "more" : "";
     root.dataset.density = preferences.density.value;

@@ -13,6 +13,7 @@ import { money } from "../text/money.js";
 import { api } from "../wire/api.js";
 import { html, useEffect, useState } from "../ui.js";
 import { isMine, mayChange } from "./acts.js";
+import { Back } from "./back.js";
 import { minute } from "./clock.js";
 import { share } from "./forms.js";
 import { filters } from "./look.js";
@@ -32,8 +33,7 @@ export function ChatHeader({ conversation }) {
   useEffect(() => void (read && chats.know(read)), [read]);
   useSeen(chat);
   return html`<header class="top">
-    <button class="ic only-s" aria-label="Back to the list"
-      onClick=${() => run("region.back")}>${icon("back")}</button>
+    <${Back} chat=${conversation?.id} />
     ${chat ? html`<${Title} chat=${chat} />` : html`<h1></h1><span class="sp"></span>`}
     <button class="ic panel-button" aria-label="Side panel" aria-pressed=${panelOpen.value}
       onClick=${() => run("region.panel")}>${icon("side")}</button>

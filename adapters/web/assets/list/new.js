@@ -1,12 +1,12 @@
 /** A chat that does not exist yet; and, as long as no model can be asked, what to do about that. */
 
-import { run } from "../commands.js";
 import { Composer } from "../composer/composer.js";
 import { route } from "../routes.js";
 import { isAdmin } from "../session.js";
 import { icon } from "../shared/icons.js";
 import { html, useEffect, useState } from "../ui.js";
 import { api } from "../wire/api.js";
+import { Back } from "./back.js";
 import { useModels } from "./names.js";
 
 export function NewChat() {
@@ -15,8 +15,7 @@ export function NewChat() {
   const none = state === "ready" && !usable.length;
   const rehearsed = usable.length > 0 && usable.every((model) => model.source === "rehearsal");
   return html`<header class="top">
-      <button class="ic only-s" aria-label="Back to the list"
-        onClick=${() => run("region.back")}>${icon("back")}</button>
+      <${Back} />
       <h1>New chat</h1><span class="sp"></span>
     </header>
     <div class=${none ? "welcome alone" : "welcome"}>

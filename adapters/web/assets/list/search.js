@@ -1,13 +1,13 @@
 /** The page of a search: full text and titles, filters as chips, hits by keys. */
 
 import { chats } from "../chats_store.js";
-import { run } from "../commands.js";
 import { go, route } from "../routes.js";
 import { me } from "../session.js";
 import { icon } from "../shared/icons.js";
 import { openMenu } from "../shared/menu.js";
 import { addressOf, filtersOf, isNarrowed, withTypedTerms } from "../state/filters.js";
 import { html, useEffect, useRef, useState } from "../ui.js";
+import { Back } from "./back.js";
 import { Removable } from "./chips.js";
 import { Hit, hitAddress } from "./hit.js";
 import { known } from "./look.js";
@@ -30,8 +30,7 @@ export function SearchPage() {
   const [at, move] = useState(0);
   useEffect(() => move(0), [addressOf(filters)]);
   return html`<header class="top">
-      <button class="ic only-s" aria-label="Back to the list"
-        onClick=${() => run("region.back")}>${icon("back")}</button>
+      <${Back} />
       <h1>Search</h1><span class="sp"></span>
     </header>
     <div class="search-page">
