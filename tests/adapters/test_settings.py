@@ -9,7 +9,14 @@ import pytest
 
 from actors.tools.approvals import ApprovalRule, Policy
 from adapters import settings as config
-from adapters.settings.kinds import Count, FilePath, Seconds, SecretText
+from adapters.settings.kinds import (
+    Count,
+    FilePath,
+    InvalidValue,
+    Origins,
+    Seconds,
+    SecretText,
+)
 from adapters.settings.page import page
 from adapters.settings.refusals import CannotStart
 from adapters.settings.table import SETTINGS_BY_NAME, default_data_dir
@@ -414,6 +421,15 @@ def test_an_address_for_links_is_one_that_links_can_begin_with(url):
 
 def test_an_address_for_links_has_no_slash_at_its_end():
     assert "http://a/b" == config.read_config({"access_url": "http://a/b/"}, {}).access_url
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    ["*", "portal.test", "https://a.test/path", "https://a.test; script-src *", "'self'", "none,x"],
+)
+def test_an_origin_is_no_more_than_an_origin(wrong):
+    with pytest.raises(InvalidValue):
+        Origins().read(wrong)
 
 
 @pytest.mark.parametrize("setting", ["trusted_proxies", "private_networks"])

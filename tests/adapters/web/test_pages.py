@@ -6,7 +6,7 @@ import re
 import pytest
 
 from adapters.web.pages import PATHS, shell
-from adapters.web.policy import page_headers
+from adapters.web.policy import PAGE_HEADERS, framed_by, page_headers
 from adapters.web.serving.assets import Assets
 from tests.adapters.edges import eventually
 
@@ -123,6 +123,18 @@ async def test_every_page_bounds_what_it_may_do(edge, path):
     assert "no-store" == page.headers["cache-control"]
     assert "same-origin" == page.headers["cross-origin-opener-policy"]
     assert "same-origin" == page.headers["referrer-policy"]
+
+
+def test_pages_of_named_origins_may_show_ours_in_a_frame_and_nothing_else_changes():
+    origins = ("https://portal.test", "http://[::1]:*")
+
+    framed = framed_by(origins, (*PAGE_HEADERS, ("location", "/")))
+
+    policy = dict(framed)["content-security-policy"]
+    assert "frame-ancestors https://portal.test http://[::1]:*; " in policy
+    before = dict(PAGE_HEADERS)["content-security-policy"]
+    assert before == policy.replace(" ".join(origins), "'none'")
+    assert [("location", "/"), *PAGE_HEADERS[1:]] == [framed[-1], *framed[1:-1]]
 
 
 def test_a_style_of_a_page_is_allowed_by_its_hash_alone():
