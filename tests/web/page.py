@@ -370,13 +370,6 @@ class Page:
 
     @asynccontextmanager
     async def finger(self, x, y):
-        """A finger rests there in the block."""
-        await self.do("Input.dispatchTouchEvent", type="touchStart", touchPoints=[{"x": x, "y": y}])
-        yield
-        await self.do("Input.dispatchTouchEvent", type="touchEnd", touchPoints=[])
-
-    @asynccontextmanager
-    async def finger(self, x, y):
         """Rest on a point with a finger in the block, which is given a function that moves it."""
 
         async def at(x, y):

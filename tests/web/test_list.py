@@ -410,25 +410,23 @@ async def test_on_a_phone_a_pinned_chat_is_moved_by_a_finger_that_rested_on_it(p
     await page.size(*PHONE, phone=True)
     await page.goto("/")
     await stands(page, "Pinned", "A", "B", "C")
-    start, end = [await (await page.find("link", title, LIST)).box() for title in ("A", "C")]
+    start, end = [await (await page.find("link", title, LIST)).still() for title in ("A", "C")]
 
-    async with page.finger(start["x"], start["y"]) as finger:
-        await page.until("document.querySelector('.row.lifted')")
+    async with page.finger(start["x"], start["y"]) as move:
+        await page.until("document.querySelector('.row[data-lifted]')")
         for step in range(1, 5):
-            y = start["y"] + (end["y"] + 20 - start["y"]) * step / 4
-            await finger(start["x"], y)
-        await page.until("document.querySelector('.row.drop-after')")
+            await move(start["x"], start["y"] + (end["y"] + 20 - start["y"]) * step / 4)
     await stands(page, "Pinned", "B", "C", "A")
 
-    async def is_stored():
-        return ["B", "C", "A"] == [chat["title"] for chat in await api.good("GET", CHATS)]
+    async def order():
+        return [chat["title"] for chat in await api.good("GET", CHATS)]
 
-    await page.until_true(is_stored, "the daemon has that order")
+    await page.until_is(["B", "C", "A"], order)
     assert "/" == await page.js("location.pathname")
 
-    box = await (await page.find("link", "B", LIST)).box()
+    box = await (await page.find("link", "B", LIST)).still()
     async with page.finger(box["x"], box["y"]):
-        await page.until("document.querySelector('.row.lifted')")
+        await page.until("document.querySelector('.row[data-lifted]')")
     await page.find("menuitem", "Unpin")
 
 

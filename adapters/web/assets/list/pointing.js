@@ -77,7 +77,8 @@ function lift(row, down) {
   const stop = new AbortController();
   const { signal } = stop;
   let place = 0;
-  row.classList.add("dragged", "lifted");
+  row.classList.add("dragged");
+  row.dataset.lifted = "";
   row.addEventListener("contextmenu", halt, { signal });
   row.addEventListener("touchmove", halt, { signal, passive: false }); // the list stays where it is
   document.addEventListener(
@@ -167,5 +168,6 @@ const middle = (row) => row.getBoundingClientRect().top + row.clientHeight / 2;
 
 /** @param {HTMLElement} row */
 function clearPlace(row) {
-  for (const one of [row, ...pinnedRows(row)]) one.classList.remove("dragged", "lifted", "drop-before", "drop-after");
+  delete row.dataset.lifted;
+  for (const one of [row, ...pinnedRows(row)]) one.classList.remove("dragged", "drop-before", "drop-after");
 }

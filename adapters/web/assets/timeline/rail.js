@@ -5,7 +5,6 @@ import { html, memo, useComputed } from "../ui.js";
 import { flash } from "./keep_place.js";
 import { marksOf } from "./rail_marks.js";
 
-const LONG = 2000; // pixels of a chat that has a rail
 const MARGIN = 16; // pixels above a row that is gone to
 
 /** @param {{conversation: import("./timeline.js").Conversation, items: any, range: any, place: import("./anchor.js").Place}} props */
@@ -14,7 +13,6 @@ export const Rail = memo((/** @type {any} */ { conversation, items, range, place
   const isFailed = useComputed(() => Boolean(conversation.state.value.error));
   void [shape.value, range.value]; // heights are known anew when others are built
   const all = items.peek();
-  if (place.top(all.length) < LONG) return null;
   const marks = marksOf(all, (at) => place.top(at), isFailed.value);
   if (marks.length < 2) return null;
   const go = (/** @type {string} */ key) => {

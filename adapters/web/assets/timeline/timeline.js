@@ -20,6 +20,7 @@ const Announcer = later(() => afterPaint().then((module) => module.Announcer));
 const Rail = later(() => import("./rail.js").then((module) => module.Rail));
 
 const AGAIN_MS = 3000; // after what is loaded later could not be had
+const LONG = 2000; // pixels of a chat that has a rail
 const AHEAD = 2; // screens before the first message at which older ones are read
 
 /** @param {{conversation: Conversation}} props */
@@ -43,7 +44,7 @@ export function Timeline({ conversation }) {
       <${Gap} height=${place.top(items.value.length) - place.top(to)} />
       <${Tail} conversation=${conversation} at=${around} />
     </div>
-    <${Rail} conversation=${conversation} items=${items} range=${range} place=${place} />
+    ${place.top(items.value.length) > LONG && html`<${Rail} conversation=${conversation} items=${items} range=${range} place=${place} />`}
     <${JumpButton} move=${move} items=${items} place=${place} />
     <${Announcer} conversation=${conversation} />
   </div>`;
