@@ -262,7 +262,7 @@ class WebAddress:
 
 
 @dataclass(frozen=True, slots=True)
-class Origins:
+class FrameOrigins:
     """Origins of pages, as browsers and their policies write them, in their order."""
 
     shape: ClassVar[str] = "ORIGIN,…"

@@ -22,6 +22,7 @@ from adapters.settings.kinds import (
     Count,
     DatabaseAddress,
     FilePath,
+    FrameOrigins,
     HostAddress,
     HostPort,
     LogFormat,
@@ -138,7 +139,7 @@ class Config:
     )  # adapters/web/assets of a checkout; None: those beside the code, kept in memory
     embed_origins: tuple[str, ...] = setting(
         Subject.LISTENING,
-        Origins(),
+        FrameOrigins(),
         default="none",
         help="pages that may show the web interface in a frame; a port may be * for any",
     )

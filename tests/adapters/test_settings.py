@@ -12,8 +12,8 @@ from adapters import settings as config
 from adapters.settings.kinds import (
     Count,
     FilePath,
+    FrameOrigins,
     InvalidValue,
-    Origins,
     Seconds,
     SecretText,
 )
@@ -429,7 +429,7 @@ def test_an_address_for_links_has_no_slash_at_its_end():
 )
 def test_an_origin_is_no_more_than_an_origin(wrong):
     with pytest.raises(InvalidValue):
-        Origins().read(wrong)
+        FrameOrigins().read(wrong)
 
 
 @pytest.mark.parametrize("setting", ["trusted_proxies", "private_networks"])
