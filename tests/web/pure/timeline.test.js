@@ -10,8 +10,9 @@ import { Heights } from "../../../adapters/web/assets/timeline/heights.js";
 import { looseJson } from "../../../adapters/web/assets/timeline/loose_json.js";
 import { NOTHING_SEEN, nowWords, seenNow } from "../../../adapters/web/assets/timeline/now_words.js";
 import { itemsOf } from "../../../adapters/web/assets/timeline/turn.js";
+import { ordinal, placeWords } from "../../../adapters/web/assets/timeline/now_words.js";
 import { marksOf } from "../../../adapters/web/assets/timeline/rail_marks.js";
-import { countdown, duration, listed, ordinal, placeWords } from "../../../adapters/web/assets/timeline/words.js";
+import { countdown, duration, listed } from "../../../adapters/web/assets/timeline/words.js";
 
 const TIME = "2026-01-01T00:00:00Z";
 const message = (id, role, ...content) => ({ id, key: `m${id}`, role, content, created_at: TIME });

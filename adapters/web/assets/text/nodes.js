@@ -9,8 +9,11 @@
 import { Fragment, h, html, memo, signal, useRef } from "../ui.js";
 import { blocksOf } from "./blocks.js";
 import { whenMissed } from "./characters.js";
-import { Footnote, FootnoteMark } from "./footnote_views.js";
+import { later } from "../shared/later.js";
 import { leadsSomewhere } from "./links.js";
+
+const Footnote = later(() => import("./footnote_views.js").then((module) => module.Footnote));
+const FootnoteMark = later(() => import("./footnote_views.js").then((module) => module.FootnoteMark));
 
 /**
  * @typedef {import("./blocks.js").Block} Block

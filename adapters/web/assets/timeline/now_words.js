@@ -1,6 +1,6 @@
 // What goes on in a chat when nothing of it is to be seen: one line of words. Pure.
 
-import { elapsed, placeWords } from "./words.js";
+import { elapsed, grouped } from "./words.js";
 
 /**
  * What was to be seen when the chat was looked at the last time: the answer that was being written,
@@ -57,4 +57,21 @@ function silence(chat, goesOn) {
 function callsRun({ messages }) {
   const last = messages.at(-1);
   return last?.role === "assistant" && last.content.some((/** @type {any} */ part) => part.type === "tool-call");
+}
+
+const ENDINGS = ["th", "st", "nd", "rd"];
+
+/** Return "1st", "12th", "23rd". @param {number} value */
+export const ordinal = (value) =>
+  `${grouped(value)}${(Math.floor(value / 10) % 10 !== 1 && ENDINGS[value % 10]) || "th"}`;
+
+const COUNTED_MAX = 1000; // places in the line; the daemon counts no further
+
+/**
+ * Return what is said of a chat that waits for a place.
+ * @param {number | undefined} place in the line
+ */
+export function placeWords(place) {
+  if (!place || place >= COUNTED_MAX) return "Waits for a place: other chats are at work.";
+  return place === 1 ? "Waits for a place: it is the next." : `Waits for a place: ${ordinal(place)} in line.`;
 }

@@ -47,23 +47,6 @@ export const grouped = (value) => value.toLocaleString("en");
 export const counted = (value, one, many = `${one}s`) =>
   `${grouped(value)} ${value === 1 ? one : many}`;
 
-const ENDINGS = ["th", "st", "nd", "rd"];
-
-/** Return "1st", "12th", "23rd". @param {number} value */
-export const ordinal = (value) =>
-  `${grouped(value)}${(Math.floor(value / 10) % 10 !== 1 && ENDINGS[value % 10]) || "th"}`;
-
-const COUNTED_MAX = 1000; // places in the line; the daemon counts no further
-
-/**
- * Return what is said of a chat that waits for a place.
- * @param {number | undefined} place in the line
- */
-export function placeWords(place) {
-  if (!place || place >= COUNTED_MAX) return "Waits for a place: other chats are at work.";
-  return place === 1 ? "Waits for a place: it is the next." : `Waits for a place: ${ordinal(place)} in line.`;
-}
-
 /** @param {number} value in bytes */
 export function size(value) {
   if (value < 1000) return `${value} bytes`;
