@@ -4,6 +4,7 @@
  */
 
 import {chats} from "./chats_store.js";
+import {registerColumns} from "./column_commands.js";
 import {allCommandsAreThere} from "./commands.js";
 import {modelOf, readModels} from "./composer/catalogue.js";
 import {whenIdle} from "./kernel/idle.js";
@@ -35,6 +36,7 @@ function chatOf(id) {
 export function begin() {
   growBy(grown);
   registerPage();
+  registerColumns();
   followTitle();
   lookups.value = {chat: chatOf, model: (id) => modelOf(id)?.name ?? ""};
   readModels();

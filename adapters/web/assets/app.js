@@ -1,6 +1,6 @@
 /** The page: three regions, and what lies over them. */
 
-import {Columns, registerColumns} from "./columns.js";
+import {Columns} from "./columns.js";
 import {current} from "./current.js";
 import {isEmbedded} from "./embed.js";
 import {listFolded, listWidth, panelOpen, panelWidth, registerFrame, view} from "./frame.js";
@@ -91,7 +91,6 @@ function App() {
 }
 
 registerFrame();
-registerColumns();
 followLook();
 followVersion();
 followAddress();
