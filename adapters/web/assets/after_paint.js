@@ -22,6 +22,7 @@ export {ChatHeader} from "./list/header.js";
 export {List} from "./list/list.js";
 export {registerActs} from "./timeline/acts.js";
 export {Announcer} from "./timeline/announcer.js";
+export {JumpButton} from "./timeline/jump.js";
 export {Now} from "./timeline/now.js";
 
 const DRAWN_MS = 2000; // after which every view of these is drawn, and has made its commands known

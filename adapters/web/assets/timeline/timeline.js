@@ -7,7 +7,6 @@ import { Endings } from "./endings.js";
 import { editing } from "./editing.js";
 import { Guard } from "./guard.js";
 import { keepPlace } from "./keep_place.js";
-import { JumpButton } from "./jump.js";
 import { ItemView, PlainItem } from "./rows.js";
 import { Sending } from "./own_message.js";
 import { itemsOf } from "./turn.js";
@@ -17,6 +16,7 @@ import { later } from "../shared/later.js";
 /** @typedef {ReturnType<import("../conversation.js").openConversation>} Conversation */
 
 const Announcer = later(() => afterPaint().then((module) => module.Announcer));
+const JumpButton = later(() => afterPaint().then((module) => module.JumpButton));
 const Rail = later(() => import("./rail.js").then((module) => module.Rail));
 
 const AGAIN_MS = 3000; // after what is loaded later could not be had
