@@ -9,7 +9,8 @@ from tests.web.page import a_page
 
 ASSETS = ROOT / "adapters" / "web" / "assets"
 PAGE = (ROOT / "docs" / "web.md").read_text()
-ROW = re.compile(r'\{keys: "([^"]+)", command: "[^"]*", title: "([^"]+)", group: "[^"]+"\}')
+KEY = re.compile(r'\{keys: "([^"]+)", command: "([^"]+)"\}')
+ROW = re.compile(r'\{(keys|command): "([^"]+)", title: "([^"]+)"\}')
 WORDS = {"mod": "Ctrl", "alt": "Alt", "shift": "Shift", "Escape": "Esc", "ArrowUp": "↑"}
 
 
@@ -24,11 +25,14 @@ def shown(keys):
 
 
 def test_the_keys_are_those_of_the_page():
-    rows = [(shown(keys), title) for keys, title in ROW.findall((ASSETS / "keys.js").read_text())]
+    keys_of = {command: keys for keys, command in KEY.findall((ASSETS / "keys.js").read_text())}
+    told = ROW.findall((ASSETS / "keys_help.js").read_text())
+    rows = [(shown(keys_of[it] if kind == "command" else it), title) for kind, it, title in told]
     table = PAGE.partition("## Keys")[2].partition("## Limits")[0]
     documented = re.findall(r"^\|[^|]*\| (`.*`) \| (.*) \|$", table, re.MULTILINE)
 
-    assert rows
+    assert keys_of
+    assert sorted(keys_of) == sorted(it for kind, it, _ in told if kind == "command")
     assert rows == documented
 
 

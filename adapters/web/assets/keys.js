@@ -4,50 +4,42 @@ import {commandsChanged, find, isArriving, isExpected} from "./commands.js";
 import {effect} from "./ui.js";
 
 /**
- * All keys. Of several rows with one key the last that can be done is done: the nearest. Rows without
- * a command are for people: the part that they are about hears them itself.
+ * The keys of commands. Of several rows with one key the last that can be done is done: the nearest.
+ * What they are called stands in `keys_help.js`, which is loaded when somebody asks for it.
  */
 export const KEYS = [
-  {keys: "mod+k", command: "palette.open", title: "Search or do…", group: "Everywhere"},
-  {keys: "c", command: "chat.new", title: "New chat", group: "Everywhere"},
-  {keys: "/", command: "composer.focus", title: "Write a message", group: "Everywhere"},
-  {keys: "?", command: "keys.show", title: "All keys", group: "Everywhere"},
-  {keys: "[", command: "region.list", title: "Fold the list", group: "Everywhere"},
-  {keys: "]", command: "region.panel", title: "Fold the side panel", group: "Everywhere"},
-  {keys: "Escape", command: "panel.close", title: "Close the side panel that lies over", group: "Everywhere"},
-  {keys: "F6", command: "region.next", title: "Next region", group: "Everywhere"},
-  {keys: "shift+F6", command: "region.previous", title: "Previous region", group: "Everywhere"},
-  {keys: ">", command: "column.next", title: "Next column, where several chats are open", group: "Everywhere"},
-  {keys: "<", command: "column.previous", title: "Previous column", group: "Everywhere"},
-  {keys: "j", command: "message.next", title: "Next message of mine", group: "In a chat"},
-  {keys: "k", command: "message.previous", title: "Previous message of mine", group: "In a chat"},
-  {keys: "g g", command: "message.first", title: "Start of the chat", group: "In a chat"},
-  {keys: "G", command: "message.last", title: "End of the chat", group: "In a chat"},
-  {keys: "n", command: "next.needsMe", title: "Next thing that needs you", group: "In a chat"},
-  {keys: "p", command: "previous.needsMe", title: "Previous thing that needs you", group: "In a chat"},
-  {keys: "o", command: "card.toggle", title: "Open or close a card", group: "In a chat"},
-  {keys: "s", command: "message.speak", title: "Read the last answer aloud", group: "In a chat"},
-  {keys: "u", command: "chat.parent", title: "Up to the chat that began this one", group: "In a chat"},
-  {keys: "Escape Escape", command: "chat.stop", title: "Stop", group: "In a chat"},
-  {keys: "Enter", command: "", title: "Send; while it works: queue", group: "Writing"},
-  {keys: "mod+Enter", command: "", title: "While it works: steer", group: "Writing"},
-  {keys: "alt+Enter", command: "", title: "While it works: interrupt", group: "Writing"},
-  {keys: "shift+Enter", command: "", title: "New line", group: "Writing"},
-  {keys: "ArrowUp", command: "", title: "What you wrote before", group: "Writing"},
-  {keys: "mod+shift+v", command: "", title: "Paste as text, however long", group: "Writing"},
-  {keys: "1–9", command: "", title: "Choose an answer", group: "A question to you"},
-  {keys: "y", command: "approval.allow", title: "Allow once", group: "A question to you"},
-  {keys: "a", command: "approval.always", title: "Always allow in this chat", group: "A question to you"},
-  {keys: "n", command: "approval.deny", title: "Deny", group: "A question to you"},
-  {keys: "J", command: "chat.next", title: "Next chat", group: "List of chats"},
-  {keys: "K", command: "chat.previous", title: "Previous chat", group: "List of chats"},
-  {keys: "g i", command: "chat.needsMe", title: "Next chat that needs you", group: "List of chats"},
-  {keys: "e", command: "chat.archive", title: "Archive the chat", group: "List of chats"},
-  {keys: "l", command: "chat.label", title: "Label the chat", group: "List of chats"},
-  {keys: "r", command: "chat.rename", title: "Rename the chat", group: "List of chats"},
-  {keys: "alt+ArrowUp", command: "", title: "Move a pinned chat or a waiting message up", group: "List of chats"},
-  {keys: "x", command: "row.choose", title: "Choose the row", group: "List of chats"},
-  {keys: ".", command: "menu.open", title: "Menu of what is chosen", group: "List of chats"},
+  {keys: "mod+k", command: "palette.open"},
+  {keys: "c", command: "chat.new"},
+  {keys: "/", command: "composer.focus"},
+  {keys: "?", command: "keys.show"},
+  {keys: "[", command: "region.list"},
+  {keys: "]", command: "region.panel"},
+  {keys: "Escape", command: "panel.close"},
+  {keys: "F6", command: "region.next"},
+  {keys: "shift+F6", command: "region.previous"},
+  {keys: ">", command: "column.next"},
+  {keys: "<", command: "column.previous"},
+  {keys: "j", command: "message.next"},
+  {keys: "k", command: "message.previous"},
+  {keys: "g g", command: "message.first"},
+  {keys: "G", command: "message.last"},
+  {keys: "n", command: "next.needsMe"},
+  {keys: "p", command: "previous.needsMe"},
+  {keys: "o", command: "card.toggle"},
+  {keys: "s", command: "message.speak"},
+  {keys: "u", command: "chat.parent"},
+  {keys: "Escape Escape", command: "chat.stop"},
+  {keys: "y", command: "approval.allow"},
+  {keys: "a", command: "approval.always"},
+  {keys: "n", command: "approval.deny"},
+  {keys: "J", command: "chat.next"},
+  {keys: "K", command: "chat.previous"},
+  {keys: "g i", command: "chat.needsMe"},
+  {keys: "e", command: "chat.archive"},
+  {keys: "l", command: "chat.label"},
+  {keys: "r", command: "chat.rename"},
+  {keys: "x", command: "row.choose"},
+  {keys: ".", command: "menu.open"},
 ];
 
 const SEQUENCE_MS = 1000; // between two keys of one sequence
@@ -88,7 +80,7 @@ function done(keys) {
 let early = [];
 
 /** @param {string} keys @returns {boolean} whether it may become known what they do */
-const mayMean = (keys) => KEYS.some((row) => row.keys === keys && row.command && isExpected(row.command));
+const mayMean = (keys) => KEYS.some((row) => row.keys === keys && isExpected(row.command));
 
 /** Do what the keys say that were pressed too early, as far as it is known by now, in their order. */
 function catchUp() {
