@@ -2,6 +2,7 @@
 
 import itertools
 import os
+import re
 import signal
 import tempfile
 import threading
@@ -15,6 +16,7 @@ from adapters.postgres import embedded
 
 FAST = {"fsync": "off", "full_page_writes": "off", "max_connections": "300"}
 NUMBERS = itertools.count(1)
+RANDOM_ID = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}")
 NO_BROWSER = "no browser: "  # tests/web/browser.py says why
 
 # A shell that puts us into the background has its children ignore ctrl-C, and so would ours.
@@ -23,7 +25,13 @@ if threading.current_thread() is threading.main_thread():
 
 
 def pytest_collection_modifyitems(items):
-    """What starts daemons takes longest and begins first, so that none is left alone at the end."""
+    """Refuse names that another process would make up anew: all workers have to find the same.
+
+    What starts daemons takes longest and begins first, so that none is left alone at the end.
+    """
+    made_up = [item.nodeid for item in items if RANDOM_ID.search(item.nodeid)]
+    if made_up:
+        raise pytest.UsageError(f"the name of a test has a random id in it: {made_up[0]}")
     items.sort(key=lambda item: _begins(item.nodeid))
 
 

@@ -1,6 +1,6 @@
 """What callers are told that they may do."""
 
-from uuid import uuid4
+from uuid import UUID
 
 import pytest
 
@@ -14,8 +14,8 @@ from adapters.people.routes.permissions import (
     may,
 )
 
-ANN = UserId(uuid4())
-OTHER = str(uuid4())
+ANN = UserId(UUID(int=1))
+OTHER = str(UUID(int=2))
 
 
 def a_caller(*, is_admin=False, scopes=(ALL,)):
