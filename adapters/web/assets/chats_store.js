@@ -190,8 +190,10 @@ export const chats = {
   needing: computed(() => needing.value),
   needs: computed(() => {
     const user = me.value?.id;
-    const needy = [...plain.value.roots, ...needing.value.roots].filter((root) => root.owner_id === user && needsPerson(root));
-    return new Set(needy.map((root) => root.id)).size;
+    const needy = new Set();
+    for (const { value } of [plain, needing])
+      for (const root of value.roots) if (root.owner_id === user && needsPerson(root)) needy.add(root.id);
+    return needy.size;
   }),
 
   /** Read the first page, and hear news from then on; its first word is that all is to be read anew. */

@@ -23,9 +23,17 @@ export function followNotices() {
   document.addEventListener("visibilitychange", holdWhileSeen);
   holdWhileSeen();
   effect(() => {
-    for (const root of chats.list.value.roots) for (const chat of [root, ...root.children]) if (!lights.has(chat.id)) lights.set(chat.id, lightOf(chat));
+    for (const root of chats.list.value.roots) {
+      note(root);
+      root.children.forEach(note);
+    }
   });
   hearWatch((event) => event.chat?.owner_id === me.peek()?.id && void hear(event.chat));
+}
+
+/** Remember the light of a chat that was not known. @param {import("./state/notices.js").Chat} chat */
+function note(chat) {
+  if (!lights.has(chat.id)) lights.set(chat.id, lightOf(chat));
 }
 
 /** @param {import("./state/notices.js").Chat} chat */

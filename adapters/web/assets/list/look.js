@@ -44,9 +44,10 @@ const today = computed(() => midnight(minute.value));
 /** Chats of the list that the filters let through; those that need the user stand there from the first page on. */
 export const roots = computed(() => {
   const mine = me.value?.id ?? "";
+  const now = filters.value; // a signal is not read once for each of ten thousand
   const { roots: listed } = chats.list.value;
-  const all = isPlain(filters.value) ? [...listed, ...needingBesides(listed)] : listed;
-  return all.filter((root) => fits(root, filters.value, mine)).map((root) => (root.owner_id === mine ? root : quiet(root)));
+  const all = isPlain(now) ? [...listed, ...needingBesides(listed)] : listed;
+  return all.filter((root) => fits(root, now, mine)).map((root) => (root.owner_id === mine ? root : quiet(root)));
 });
 
 /** @type {WeakMap<Chat, Chat>} */
@@ -108,6 +109,7 @@ export const chooseNone = () => {
 };
 
 effect(() => {
+  if (!chosen.value.size) return;
   const there = new Set(roots.value.map((root) => root.id));
   const still = [...chosen.peek()].filter((id) => there.has(id));
   if (still.length !== chosen.peek().size) chosen.value = new Set(still);
