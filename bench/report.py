@@ -53,11 +53,12 @@ class Result:
         lines = [f"{self.module}: {self.question}"]
         for target in self.targets:
             value = self.figures[target.figure]
-            verdict = "ok  " if target.met(value) else "MISS"
-            lines.append(f"  {verdict} {value:12,.3g}  {target.bound:<9} {target.means}")
+            missed = "over" if target.at_most is not None else "under"
+            verdict = "ok" if target.met(value) else missed
+            lines.append(f"  {verdict:<5} {value:12,.3g}  {target.bound:<9} {target.means}")
         for name, value in self.figures.items():
             if name not in judged:
-                lines.append(f"       {value:12,.3g}  {'':<9} {name}")
+                lines.append(f"        {value:12,.3g}  {'':<9} {name}")
         return lines
 
 
