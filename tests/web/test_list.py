@@ -15,6 +15,7 @@ SECTIONS = """
   .map(each => each.closest("h2") ? [each.textContent] : each.textContent)
 """
 TOASTS = ".toasts"
+FOCUSED = "document.activeElement.closest('article')?.innerText ?? ''"
 
 
 async def titled(api, title, text="[[text: so be it]]", status="waiting", **new):
@@ -291,6 +292,20 @@ async def test_the_search_finds_words_and_titles_and_opens_a_hit_by_keys(page, a
 
     await page.until(f"location.pathname === '/c/{found}'")
     await page.until_text("the understudy knows every line", "[role=log]")
+    await page.until(f"{FOCUSED}.includes('the understudy knows every line')")
+
+
+async def test_a_chat_that_a_search_finds_by_its_title_is_opened_to_write_in(page, api):
+    await only(api)
+    found = await titled(api, "About understudies")
+    await page.goto("/search?q=understudies")
+    await page.until_text("About understudies", ".hits")
+
+    await page.until_focused("combobox", "Search all chats")
+    await page.press("Enter")
+
+    await page.until(f"location.pathname === '/c/{found}'")
+    await page.until_focused("textbox", FIELD)
 
 
 async def test_a_shared_chat_can_be_read_and_not_changed(page, api, house, browser):
@@ -446,3 +461,21 @@ async def test_on_a_phone_a_long_press_opens_the_menu_and_a_tap_the_chat(page, a
     await page.until("location.pathname.startsWith('/c/')")
     await page.click("button", "Back to the list")
     await page.until("location.pathname === '/'")
+
+
+async def test_on_a_phone_a_key_closes_the_menu_of_a_long_press(page, api):
+    await only(api)
+    await titled(api, "Pressed")
+    await page.size(*PHONE, phone=True)
+    await page.goto("/")
+    await stands(page, "Today", "Pressed")
+    box = await (await page.find("link", "Pressed", LIST)).still()
+    await page.js("window.ups = 0; addEventListener('mouseup', () => window.ups += 1); 0")
+
+    async with page.finger(box["x"], box["y"]):
+        await page.until_focused("menuitem", "Pin")
+    await page.until("window.ups === 1")  # the browser says the press once more, as of a mouse
+    await page.press("Escape")
+
+    await page.until("!document.querySelector('[role=menuitem]')")
+    assert "/" == await page.js("location.pathname")

@@ -101,14 +101,17 @@ function lift(row, down) {
   document.addEventListener("pointercancel", end, { signal });
 }
 
-/** The click that ends a long press or a drag opens nothing, however late it comes; the next one does. */
+/**
+ * The click that ends a long press or a drag opens nothing, however late it comes, and leaves the focus in the menu
+ * that is open by then; the next one does as usual.
+ */
 function swallowClick() {
   const stop = new AbortController();
   const swallow = (/** @type {Event} */ event) => {
-    event.preventDefault();
-    event.stopPropagation();
+    halt(event);
     stop.abort();
   };
+  document.addEventListener("mousedown", halt, { capture: true, signal: stop.signal });
   document.addEventListener("click", swallow, { capture: true, signal: stop.signal });
   for (const name of ["pointerdown", "keydown"])
     document.addEventListener(name, () => stop.abort(), { capture: true, signal: stop.signal });

@@ -1,6 +1,7 @@
 /** The page of a search: full text and titles, filters as chips, hits by keys. */
 
 import { chats } from "../chats_store.js";
+import { entered } from "../current.js";
 import { go, route } from "../routes.js";
 import { me } from "../session.js";
 import { icon } from "../shared/icons.js";
@@ -71,7 +72,7 @@ function Field({ filters, hits, at, move }) {
   const onKey = (/** @type {KeyboardEvent} */ event) => {
     const step = { ArrowDown: 1, ArrowUp: -1 }[event.key];
     if (step) move(Math.min(hits.length - 1, Math.max(0, at + step)));
-    else if (event.key === "Enter" && hits[at]) void go(hitAddress(hits[at]));
+    else if (event.key === "Enter" && hits[at]) open(hits[at]);
     else if (event.key === "Backspace" && !text) dropLast(filters);
     else return;
     event.preventDefault();
@@ -83,6 +84,12 @@ function Field({ filters, hits, at, move }) {
         onInput=${(/** @type {any} */ event) => type(event.target.value)} onKeyDown=${onKey} />
   </div>
   <p class="dim search-hint">Whole words; “a phrase” in quotes, −without, or OR between them. ↑↓ and ⏎ open a chat.</p>`;
+}
+
+/** Show a hit; what was said takes the focus itself, else it goes to where one writes. @param {Chat} hit */
+function open(hit) {
+  if (!hit.search_match) entered.value = hit.id;
+  void go(hitAddress(hit));
 }
 
 /**
