@@ -4,7 +4,7 @@ from contextlib import asynccontextmanager
 
 import pytest
 
-from tests.web.house import PASSWORD
+from tests.web.house import CHATS, PASSWORD
 from tests.web.stories import FIELD, agrees
 
 ENDED = "Your session has ended"
@@ -65,10 +65,17 @@ async def test_a_session_that_ends_in_the_middle_costs_nothing(stranger, house):
 async def test_what_was_being_done_goes_on_after_the_login(stranger, house):
     stranger.allow("401")
     async with a_chat_of(stranger, house, "nora") as (api, chat):
+        messages = ("POST", f"{house.url}{CHATS}/{chat}/messages")
+
+        async def is_asked():
+            return messages in stranger.requests
+
         await stranger.write(FIELD, "Are you still there?")
-        for name, _ in (await house.person("nora"))[1]:
-            await stranger.do("Network.deleteCookies", name=name, url=house.url)
-        await stranger.press("Enter")
+        async with stranger.held("*/api/*"):  # what asks by itself does not hear of it sooner
+            for name, _ in (await house.person("nora"))[1]:
+                await stranger.do("Network.deleteCookies", name=name, url=house.url)
+            await stranger.press("Enter")
+            await stranger.until_true(is_asked, "the message is on its way")
         await stranger.until_text(ENDED)
 
         await log_in(stranger, "nora")
