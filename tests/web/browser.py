@@ -56,6 +56,7 @@ FLAGS = (
     "--disable-background-networking",
     "--disable-component-update",
     "--disable-default-apps",
+    "--disable-ipc-flooding-protection",  # stories go from view to view faster than people
     "--hide-scrollbars",
     "--force-color-profile=srgb",
     "--lang=en-US",
