@@ -102,7 +102,7 @@ END
 (SELECT greatest(0, extract(epoch FROM w.heartbeat_at - now()) + %(lease_seconds)s)::double precision
    FROM workers w
   WHERE w.id = c.worker_id AND c.id = %(chat)s
-    AND c.status IN ('running', 'interrupting') AND NOT c.archived
+    AND (c.status = 'running' OR c.status = 'interrupting') AND NOT c.archived
     AND w.heartbeat_at < now() - %(silent_seconds)s * interval '1 second')
 
 -- column: SingleOverviewRow.files

@@ -68,12 +68,11 @@ async def test_watchers_of_a_daemon_that_is_restarted_end_with_what_is_stored(
 
     assert ["assistant", "user", "assistant", "user"] == [one["role"] for one in stored]
     assert "At once." == stored[0]["content"][0]["text"]
-    wanted = {message["id"]: message for message in stored}
     for watcher in watchers:
-        assert wanted == watcher.state.messages, watcher
+        assert watcher.told_of(stored) == watcher.state.messages, watcher
         assert ([], []) == (watcher.state.parts, watcher.state.queue), watcher
         assert ["running", "waiting"] == changes(watcher.state.statuses), watcher
-    assert wanted == late.state.messages
+    assert late.told_of(stored) == late.state.messages
     told = {code for watcher in watchers for code in watcher.closed}
     assert (how == signal.SIGTERM) == (1001 in told), told
 

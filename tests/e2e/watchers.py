@@ -43,6 +43,10 @@ class Watcher:
                 await self._connected(f"/api/experimental/chats/{self.chat}/stream")
             await trio.sleep(AGAIN_SECONDS)
 
+    def told_of(self, messages):
+        """Stored messages as it is told of them, by their numbers."""
+        return {message["id"]: message for message in messages}
+
     async def until(self, condition, seconds):
         with trio.fail_after(seconds):
             while not condition(self.state):
@@ -63,6 +67,10 @@ class Watcher:
     def _hear(self, event):
         self.state.hear(event)
         self.news.unpark_all()
+
+
+def without_empty(part):
+    return {name: value for name, value in part.items() if value or name == "text"}
 
 
 class Socket(Watcher):
@@ -102,9 +110,15 @@ class ResumingSocket(Socket):
 
 
 class Browser(Watcher):
-    """Server-sent events: says what it has heard last, and nothing else."""
+    """Server-sent events: says what it has heard last. Parts have no empty fields."""
 
     last = ""
+
+    def told_of(self, messages):
+        return super().told_of(
+            {**message, "content": [without_empty(part) for part in message["content"]]}
+            for message in messages
+        )
 
     async def _connected(self, path):
         headers = {HEADER: self.token, **({"last-event-id": self.last} if self.last else {})}

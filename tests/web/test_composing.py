@@ -71,6 +71,7 @@ async def test_what_was_written_and_sent_in_one_go_does_not_come_back_as_a_draft
 
     await page.reload()
     await page.until_text("Yes.", ".tl")
+    await page.find("textbox", FIELD)
     assert await page.js(f"{VALUE} === ''")
     assert "Quickly" not in await page.js(WRITTEN)
 

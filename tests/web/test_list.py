@@ -144,6 +144,7 @@ async def test_where_no_chat_needs_its_user_the_key_says_so(page, api):
     await titled(api, "At rest")
     await page.goto("/")
     await stands(page, "Today", "At rest")
+    await page.until("document.activeElement.matches('textarea')")
     await page.js("document.activeElement.blur()")
 
     await page.press("g")

@@ -12,7 +12,6 @@ import {followAddress, route} from "./routes.js";
 import {needsLogin} from "./session.js";
 import {later} from "./shared/later.js";
 import {Toasts} from "./shared/toast.js";
-import {Spoken} from "./speak.js";
 import {followLook} from "./theme.js";
 import {html, render, useEffect, useState} from "./ui.js";
 import {askVersion, followVersion} from "./version.js";
@@ -84,7 +83,6 @@ function App() {
       <${Edges} />
     </div>
     <${Toasts} />
-    <${Spoken} />
     ${Over && html`<${Over} onClose=${closeOverlay} />`}
     ${needsLogin.value && html`<${Login} />`}
   `;

@@ -200,9 +200,7 @@ async def test_a_link_opens_a_file_for_whoever_has_it(ground):
     link = await a_link(ground, file)
     answer = await follow(ground, link)
 
-    assert link["url"].startswith(
-        f"http://corner.test/api/experimental/chats/files/{file}/download?token="
-    )
+    assert link["url"].startswith(f"http://corner.test/api/v2/chats/files/{file}/download?token=")
     assert {
         "expires_at": "2030-05-17T12:05:00Z",
         "sha256": sha256(PNG).hexdigest(),
