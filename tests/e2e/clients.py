@@ -95,7 +95,11 @@ class Client:
         raise AssertionError(f"not within {seconds:g} s; the chat is {stored}")
 
     async def history(self, chat):
-        return await self.reading.history(chat)
+        with trio.fail_after(EVENTUALLY_SECONDS):
+            while True:
+                with contextlib.suppress(DatabaseFault):  # a story may be about that
+                    return await self.reading.history(chat)
+                await trio.sleep(LOOK_SECONDS)
 
     async def said(self, chat):
         """(role, its text) of every message that stands."""
