@@ -162,8 +162,8 @@ async def test_who_looks_elsewhere_is_told_of_a_turn_that_has_ended(page, api):
     await page.until(f"!!document.querySelector('.row:has(.cue.go) [href=\"/c/{chat}\"]')")
     await api.good("PATCH", f"{CHATS}/{chat}", {"title": "It is heard of"})
     await page.until_text("It is heard of", "nav")
-    await page.js(LOOK_AWAY)
     await page.find("group", "Notifications")
+    await page.js(LOOK_AWAY)
     await (await page.css("[name=kept-notify]")).js("function () { this.click() }")
 
     await api.good("POST", f"{CHATS}/{chat}/interrupt")

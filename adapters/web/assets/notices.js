@@ -22,22 +22,24 @@ const lights = new Map();
 export function followNotices() {
   document.addEventListener("visibilitychange", holdWhileSeen);
   holdWhileSeen();
-  effect(() => {
+  effect(() => { // what is read anew may hold what no event told: the line was away
     for (const root of chats.list.value.roots) {
       note(root);
       root.children.forEach(note);
     }
   });
-  hearWatch((event) => event.chat?.owner_id === me.peek()?.id && void hear(event.chat));
+  hearWatch((event) => event.chat && void hear(event.chat));
 }
 
-/** Remember the light of a chat that was not known. @param {import("./state/notices.js").Chat} chat */
+/** Hear of a chat as the list has it; of one that was not known remember its light. @param {import("./state/notices.js").Chat} chat */
 function note(chat) {
-  if (!lights.has(chat.id)) lights.set(chat.id, lightOf(chat));
+  if (lights.has(chat.id)) void hear(chat);
+  else lights.set(chat.id, lightOf(chat));
 }
 
 /** @param {import("./state/notices.js").Chat} chat */
 async function hear(chat) {
+  if (chat.owner_id !== me.peek()?.id) return;
   const notice = noticeOf(lights.get(chat.id), chat);
   lights.set(chat.id, lightOf(chat));
   if (!notice || !tabs.leads.peek() || (await isLookedAt())) return;

@@ -10,7 +10,8 @@ const SWITCH = [[true, "On"], [false, "Off"]];
 export function View() {
   const [permission, setPermission] = useState(() => ("Notification" in window ? Notification.permission : "missing"));
   const change = async (/** @type {boolean} */ wanted) => {
-    const answer = wanted && permission === "default" ? await Notification.requestPermission() : permission;
+    const now = Notification.permission; // which people change in the browser's own settings meanwhile
+    const answer = wanted && now === "default" ? await Notification.requestPermission() : now;
     setPermission(answer);
     preferences.notify.value = wanted && answer === "granted";
   };
