@@ -196,7 +196,9 @@ async def test_who_may_read_it_no_more_is_told_no_more(stage):
 
 
 async def test_who_may_read_a_chat_from_now_on_is_told_and_who_may_no_more_too(stage):
-    chat = await stage.create(HELLO)
+    async with a_listener(stage) as owner:
+        chat = await stage.create(HELLO)
+        await owner.until(lambda: owner.was(chat, "waiting"))  # later news are of its readers alone
     async with a_listener(stage, by=BOB, query="?shared=true") as listener:
         await share(stage, chat, BOB)
         stage.chats.store.bus.tell(ReadersChanged(chat, ANN, BOB))

@@ -99,12 +99,6 @@ def environ_of(pid):
     return dict(pair.partition("=")[::2] for pair in pairs)
 
 
-async def gone(home):
-    with trio.fail_after(PATIENCE_SECONDS):
-        while processes_of(home):
-            await trio.sleep(0.01)
-
-
 async def test_a_program_runs_in_the_sandbox_with_its_environment_and_for_several_turns(
     daemon, chat
 ):
@@ -123,7 +117,7 @@ async def test_a_program_runs_in_the_sandbox_with_its_environment_and_for_severa
     assert first == again
     is_confined = not isinstance(daemon.workspaces.sandbox, Unconfined)
     assert is_confined is ("root" not in first.split())
-    await gone(home)
+    await nobody_in(home)
 
 
 async def test_what_starts_the_sandbox_does_not_heed_the_environment_of_the_file(daemon, chat):
@@ -181,8 +175,8 @@ async def test_with_its_workspace_it_ends_and_a_call_says_so(daemon, chat):
         await look(servers, chat)
         await daemon.call(chat, "stop_workspace")
 
-        assert [] == processes_of(home)
         assert 0 == servers.statistics().running
+        await nobody_in(home)
         with pytest.raises(ServerFault, match="is stopped; start_workspace starts it"):
             await look(servers, chat)
         before = servers.listing_number(chat)
