@@ -15,6 +15,7 @@ from tests.adapters.chats.routes.daemon import a_daemon, said_in
 from tests.adapters.chats.routes.ground import message
 
 USER, ASSISTANT = Role.USER, Role.ASSISTANT
+ENDLESS = "[[deltas: 100000]] [[delta-ms: 2]] hello"
 ROUNDS = 12  # each with its own delay, so that the two meet at different moments
 pytestmark = pytest.mark.slow
 
@@ -51,6 +52,7 @@ async def after(milliseconds, function):
 
 async def test_of_two_messages_at_once_one_is_said_and_one_waits_for_its_turn(daemon):
     texts = [a, b] = ["a [[first-token-ms: 100]]", "b [[first-token-ms: 100]]"]
+    met = 0  # a busy machine sends the second one after the turn of the first one, now and then
     for _ in range(ROUNDS):
         chat = await daemon.begin("hello")
         await daemon.at_rest(chat)
@@ -59,12 +61,18 @@ async def test_of_two_messages_at_once_one_is_said_and_one_waits_for_its_turn(da
         first, second = await both(*sending)
 
         assert [200, 200] == [first.status, second.status]
-        assert {True, False} == {first.said["queued"], second.said["queued"]}
+        queued = {first.said["queued"], second.said["queued"]}
+        assert False in queued
+        if True not in queued:
+            await daemon.at_rest(chat)
+            continue
+        met += 1
         order = [a, b] if second.said["queued"] else [b, a]
         expected = [
             row for text in ("hello", *order) for row in ((USER, text), (ASSISTANT, "done"))
         ]
         assert expected == await daemon.at_rest(chat)
+    assert met
 
 
 async def test_a_message_and_an_interrupt_at_once_lose_nothing(slow_daemon):
@@ -119,7 +127,7 @@ async def test_an_edit_in_the_middle_of_a_turn_leaves_nothing_of_it(slow_daemon)
 
 async def test_two_promotions_at_once_both_come_to_their_turn(slow_daemon):
     daemon = slow_daemon
-    chat = await daemon.begin("hello")
+    chat = await daemon.begin(ENDLESS)
     for text in ("a", "b"):
         await daemon.ask("POST", f"{chat}/messages", message(text))
     queued = (await daemon.ask("GET", f"{chat}/messages")).said["queued_messages"]
@@ -129,7 +137,7 @@ async def test_two_promotions_at_once_both_come_to_their_turn(slow_daemon):
 
     history = await daemon.at_rest(chat)
     assert 202 in [answer.status for answer in answers]
-    assert {"hello", "a", "b"} == {text for role, text in history if role is USER}
+    assert {ENDLESS, "a", "b"} == {text for role, text in history if role is USER}
 
 
 async def test_steering_enters_the_running_turn(fresh):
@@ -172,7 +180,7 @@ async def answers_of(daemon, chat):
 
 async def test_what_was_said_before_an_interruption_is_kept(slow_daemon):
     daemon = slow_daemon
-    chat = await daemon.begin("[[deltas: 100000]] [[delta-ms: 2]] hello")
+    chat = await daemon.begin(ENDLESS)
     await daemon.until(chat, partial(has_said, daemon))
 
     answer = await daemon.ask("POST", f"{chat}/interrupt")
