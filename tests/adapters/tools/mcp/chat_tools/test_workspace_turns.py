@@ -9,7 +9,7 @@ import pytest
 from actors.law.chat import Role
 from adapters.rehearsal.behaviour import Behaviour, ScriptedCall
 from tests.adapters.chats.routes import daemon
-from tests.adapters.tools.mcp.workspaces.test_servers import SCRIPT, gone, shell
+from tests.adapters.tools.mcp.workspaces.test_servers import SCRIPT, nobody_in, shell
 
 pytestmark = pytest.mark.slow
 CREATES = ScriptedCall("create_workspace", json.dumps({"template_id": "web"}))
@@ -61,7 +61,7 @@ async def test_a_chat_has_them_as_soon_as_it_has_its_workspace(fresh, data_dir, 
     assert first == second
     assert "kit__look" not in asked[0]
     assert "Looks around." in asked[-1]
-    await gone(Path(made["path"]))
+    await nobody_in(Path(made["path"]))
 
 
 async def test_a_call_into_a_workspace_that_is_stopped_says_so(fresh, data_dir):
