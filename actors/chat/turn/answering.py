@@ -34,7 +34,13 @@ from actors.law.parts.deltas import (
     ToolInputDelta,
     ToolInputStarted,
 )
-from actors.law.parts.message import Part, ReasoningPart, TextPart, ToolResultPart
+from actors.law.parts.message import (
+    HookNoticePart,
+    Part,
+    ReasoningPart,
+    TextPart,
+    ToolResultPart,
+)
 from actors.law.parts.prompt import Prompt
 from actors.prompts.converting import assistant_output
 from actors.streams.pieces import ArgsPiece, Piece, ReasoningPiece
@@ -178,10 +184,14 @@ class _Hearing:
         if isinstance(end, AnswerFailed):
             return end.failure
         answer = self._assembly.answer()
-        withheld = end.reason is FinishReason.CONTENT_FILTER
-        if withheld and all(isinstance(part, ReasoningPart) for part in answer.parts):
+        if end.reason is not FinishReason.CONTENT_FILTER:
+            return answer
+        if all(isinstance(part, ReasoningPart) for part in answer.parts):
             return wording.withheld_answer(label, answer.refusal)
-        return answer
+        # What was said before stays, and a notice behind it says that there is no more.
+        notice = HookNoticePart(wording.withheld_rest(label, answer.refusal))
+        self._show(Role.ASSISTANT, notice, alone=True)
+        return replace(answer, parts=(*answer.parts, notice))
 
     def broken_off(self, error: Exception, label: str) -> ProviderFailure:
         """Return the failure of a provider that raised. None should, so this is logged as a bug."""

@@ -72,6 +72,16 @@ def withheld_answer(provider: str | None, refusal: ProviderRefusal | None) -> Pr
     )
 
 
+def withheld_rest(provider: str | None, refusal: ProviderRefusal | None) -> str:
+    """Return the notice behind an answer whose provider refused to show the rest of it."""
+    category = f" ({refusal.category})" if refusal and refusal.category else ""
+    who = subject(provider)
+    message = f"{who} withheld the rest of the reply for policy reasons{category}."
+    said = refusal.explanation.strip() if refusal and refusal.explanation else ""
+    own = f" Its own words: {said}" if said else ""
+    return _capital(f"{message} {_IN_OTHER_WORDS}{own}")
+
+
 # Reasons by which an answer ends without a word, and what can be done about each.
 _REMEDIES = {
     "LANGUAGE": "The model does not speak a language of the conversation: choose another model.",

@@ -119,7 +119,7 @@ class HookContextPart:
 
 @dataclass(frozen=True, slots=True)
 class HookNoticePart:
-    """Text of a lifecycle hook for the user; never sent to the model."""
+    """A notice for the user, of a lifecycle hook or of our own; never sent to the model."""
 
     text: str
 

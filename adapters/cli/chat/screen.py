@@ -107,6 +107,8 @@ class PipeScreen:
         for part in content:
             if part.type in ("tool-call", "tool-result"):
                 sys.stderr.write(call_line(part) + "\n")
+            elif part.type == "hook-notice":
+                sys.stderr.write(f"! {part.text}\n")
 
     def tick(self, seen: Transcript) -> None:
         pass
@@ -204,6 +206,8 @@ def _part(part: ChatMessagePart, width: int, is_live: bool) -> RenderableType:
             return Text(call_line(part), "cyan")
         case "tool-result":
             return Text(f"  {call_line(part)}", "red" if part.is_error is True else "green")
+        case "hook-notice":
+            return Text(f"! {part.text}", "yellow")
         case "source":
             return Text(f"↗ {part.title or part.url} {part.url}", "blue")
         case _:

@@ -9,7 +9,7 @@ import pytest
 import trio
 
 from tests.adapters.models.providers.replay import events
-from tests.adapters.models.wired import a_config, a_wired_chat
+from tests.adapters.models.wired import a_config, a_wired_chat, sent
 from tests.fakes.network import streamed
 
 COMPATIBLE = a_config("openai-compat", "m", base_url="https://a.test/v1")
@@ -51,6 +51,12 @@ THOUGHT = {"text": "hm", "thought": True}
 SIGNED = {"type": "thinking", "thinking": "hm", "signature": "s"}
 SUMMARY = [{"type": "summary_text", "text": "hm"}]
 REASONED = {"type": "reasoning", "id": "rs", "summary": SUMMARY, "encrypted_content": "x"}
+SAID_HALF = {
+    "type": "message",
+    "id": "msg",
+    "role": "assistant",
+    "content": [{"type": "output_text", "text": "half", "annotations": []}],
+}
 SPENT = (
     "{} spent all the tokens of its answer on thinking, and said nothing. Raise the largest output"
     " of this model, ask for less effort, or choose another model."
@@ -150,6 +156,39 @@ async def test_an_odd_end_behind_some_words_leaves_the_words(config, answer, aut
 
     assert stage.status == "waiting"
     assert stage.said[-1] == ("assistant", "half")
+
+
+@pytest.mark.parametrize(
+    ("config", "answer", "why"),
+    [
+        (CLAUDE, claude("refusal", {"type": "text", "text": "half"}), "."),
+        (GEMINI, gemini("SAFETY", {"text": "half"}), " (SAFETY)."),
+        (COMPATIBLE, chat("content_filter", content="half"), "."),
+        (RESPONSES, responses("content_filter", SAID_HALF), "."),
+    ],
+)
+async def test_a_refusal_behind_some_words_leaves_the_words_and_says_so(
+    config, answer, why, autojump_clock
+):
+    stage = await settled(config, answer)
+
+    words, notice = stage.rows[-1].parts
+    assert (stage.status, words.text) == ("waiting", "half")
+    assert f"withheld the rest of the reply for policy reasons{why}" in notice.text
+    assert type(notice).__name__ == stage.shown()[-1] == "HookNoticePart"
+
+
+async def test_a_notice_of_a_refusal_is_not_told_to_the_model(autojump_clock):
+    refused = claude("refusal", {"type": "text", "text": "half"})
+    fine = claude("end_turn", {"type": "text", "text": "whole"})
+
+    async with a_wired_chat(CLAUDE, [1.0, streamed(refused)], [streamed(fine)]) as (stage, network):
+        await stage.send("again")
+        await trio.sleep(600)
+        asked = sent(network)[1]["messages"]
+
+    assert [message["role"] for message in asked] == ["user", "assistant", "user"]
+    assert [block["text"] for block in asked[1]["content"]] == ["half"]
 
 
 @pytest.mark.parametrize(

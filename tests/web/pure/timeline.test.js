@@ -59,6 +59,18 @@ test("a chat at which nothing is to be seen says why", () => {
   assert.equal(words({ ...silent(18), live: {} }), undefined);
 });
 
+test("a notice behind an answer is shown, while it comes and when it is kept", () => {
+  const notice = { type: "hook-notice", text: "The rest was withheld." };
+  const kept = { ...NOTHING, messages: [TURN[0], message(2, "assistant", text("Half"), notice)] };
+  const live = { node: "live1", parts: [text("Half"), notice].map((part) => ({ ...part, role: "assistant" })) };
+  const coming = { ...NOTHING, messages: TURN.slice(0, 1), status: "running", live };
+
+  for (const state of [kept, coming]) {
+    assert.deepEqual(kinds(state), ["me", "text", "notice"]);
+    assert.equal(itemsOf(state)[2].text, notice.text);
+  }
+});
+
 test("a turn that is over folds what was done before its answer, and opens again", () => {
   const over = { ...NOTHING, messages: TURN };
   assert.deepEqual(kinds(over), ["me", "fold", "text"]);

@@ -33,7 +33,13 @@ from actors.law.parts.deltas import (
     ToolInputDelta,
     ToolInputStarted,
 )
-from actors.law.parts.message import SourcePart, TextPart, ToolCallPart, ToolResultPart
+from actors.law.parts.message import (
+    HookNoticePart,
+    SourcePart,
+    TextPart,
+    ToolCallPart,
+    ToolResultPart,
+)
 from actors.law.parts.prompt import CallSettings, Prompt
 from actors.streams.pieces import ArgsPiece, ReasoningPiece
 from actors.streams.previews import Preview
@@ -134,10 +140,24 @@ async def test_an_answer_that_is_withheld_is_a_failure(autojump_clock, before):
     assert "no fights" == made.said.detail
 
 
-async def test_what_was_visible_before_an_answer_was_withheld_is_kept(autojump_clock):
+async def test_what_was_visible_before_an_answer_was_withheld_is_kept_with_a_notice(autojump_clock):
     made = await heard("Hel", TextEnded("t"), WITHHELD)
 
-    assert (TextPart("Hel"),) == made.said.parts
+    notice = HookNoticePart(
+        "OpenAI withheld the rest of the reply for policy reasons (violence). Say it in other"
+        " words, or choose another model. Its own words: no fights"
+    )
+    assert (TextPart("Hel"), notice) == made.said.parts
+    assert notice == seen(made.preview)[-1].piece
+
+
+async def test_a_notice_of_a_withheld_answer_says_no_more_than_is_known(autojump_clock):
+    made = await heard("Hel", AnswerFinished(FinishReason.CONTENT_FILTER))
+
+    assert made.said.parts[-1].text == (
+        "OpenAI withheld the rest of the reply for policy reasons. Say it in other words, or choose"
+        " another model."
+    )
 
 
 # how long we listen
