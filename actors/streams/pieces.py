@@ -50,3 +50,4 @@ class NumberedPiece:
     seq: int
     role: Role  # assistant or tool
     piece: Piece
+    is_cut: bool = False  # the last one: the attempt goes on, and nothing more of it is shown

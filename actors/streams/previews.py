@@ -11,7 +11,8 @@ from that, whole, and not from what watchers were shown.
 All previews of a process share `PREVIEWS_BYTES_MAX`. At that bound the pieces of closed previews
 are forgotten first, oldest first, but not the records of their attempts. When only running attempts
 are left, the next piece of each is refused, and all that follow it. Watchers then see a beginning,
-or nothing, until the message is stored; what is committed is the same.
+or nothing, until the message is stored; what is committed is the same. A last piece without text
+tells them so.
 
 Listeners are called in the task of the chat. An exception of one of them ends that listener and is
 counted; the attempt goes on and never hears of it.
@@ -24,15 +25,20 @@ from typing import Annotated, Protocol
 
 from actors.law.chat import Role
 from actors.law.ids import EpisodeKey, chat_name
+from actors.law.parts.message import TextPart
 from actors.streams.pieces import NumberedPiece, Piece
 from runtime.clock import now
 from runtime.log import emit
 from runtime.statistics import CounterMetric, GaugeMetric
 
-# Encoded. A piece beyond it is refused, and all that follow it: what stays is a beginning, whole.
-PREVIEW_BYTES_MAX = 4 << 20
+# Encoded: 128,000 pieces of a token each, with all that is said around them. A piece beyond it is
+# refused, and all that follow it: what stays is a beginning, whole, and a piece that says so.
+PREVIEW_BYTES_MAX = 64 << 20
+PIECE_BYTES_MAX = 4 << 20  # of one, encoded; a larger one is refused in the same way
+CUT_BYTES_MAX = 1_024  # room in every preview for the piece that says that it is only a beginning
 RETENTION_SECONDS = 15.0  # from the end of an attempt until its preview is forgotten
-PREVIEWS_BYTES_MAX = 1 << 30  # encoded, of all in one process; at the bound see above
+# Encoded, of all in one process; at the bound see above. Each may go beyond it by CUT_BYTES_MAX.
+PREVIEWS_BYTES_MAX = 1 << 30
 PREVIEWS_MAX = 32_768  # in one process; at the bound the oldest closed ones are forgotten early
 
 OnFailure = Callable[[Exception], None]
@@ -113,16 +119,36 @@ class Preview:
             encoded = self.encode(self.key, numbered)
         except Exception as error:  # noqa: BLE001  it costs the watchers the rest, and the turn nothing
             self._note_unencoded(error)
+            self._cut(role)
             return False
-        size, totals = len(encoded), self.totals
-        if self.bytes_count + size > PREVIEW_BYTES_MAX or (
-            totals.bytes_count + size > totals.bytes_max and not totals.make_room(size)
-        ):
+        if not self._has_room(len(encoded)):
             self.dropped_count += 1
+            self._cut(role)
             return False
+        self._keep(encoded, alone)
+        return True
+
+    def _has_room(self, size: int) -> bool:
+        totals = self.totals
+        fits_here = self.bytes_count + size <= PREVIEW_BYTES_MAX - CUT_BYTES_MAX
+        if size > PIECE_BYTES_MAX or not fits_here:
+            return False
+        return totals.bytes_count + size <= totals.bytes_max or totals.make_room(size)
+
+    def _cut(self, role: Role) -> None:
+        """Tell the watchers that nothing more of the attempt is shown."""
+        numbered = NumberedPiece(len(self.encoded) + 1, role, TextPart(""), is_cut=True)
+        try:
+            encoded = self.encode(self.key, numbered)
+        except Exception:  # noqa: BLE001  the piece before it has been noted; watchers are told less
+            return
+        if len(encoded) <= CUT_BYTES_MAX:
+            self._keep(encoded, alone=True)
+
+    def _keep(self, encoded: bytes, alone: bool) -> None:
         self.encoded.append(encoded)
-        self.bytes_count += size
-        totals.bytes_count += size
+        self.bytes_count += len(encoded)
+        self.totals.bytes_count += len(encoded)
         listener = self.listener
         if listener is not None:
             try:
@@ -132,7 +158,6 @@ class Preview:
                 self._end_listener(listener.fail, error)
         if self._followers:
             self._tell_followers()
-        return True
 
     def close(self) -> None:
         """Close the log: the attempt is over. Readers see the end once they have read the rest."""

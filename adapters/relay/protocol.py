@@ -17,11 +17,11 @@ from uuid import UUID
 import msgspec
 
 from actors.law.ids import ChatId, EpisodeKey, WorkerId
+from actors.streams.previews import PIECE_BYTES_MAX
 from actors.streams.relay.exchange import (
     BATCH_BYTES_MAX,
     BATCH_PIECES_MAX,
     FOLLOWS_MAX,
-    PIECE_BYTES_MAX,
     Follow,
     FollowEnded,
     FollowRefused,

@@ -27,6 +27,7 @@ class Transcript:
 
     messages: dict[int, ChatMessage] = field(default_factory=dict)  # by id
     preview: list[ChatMessagePart] = field(default_factory=list)  # of the attempt that runs now
+    is_cut: bool = False  # nothing more of that attempt is shown: its message comes whole
     status: str = ""  # "" until it is known
     queue: tuple[ChatQueuedMessage, ...] = ()
     error: ChatError | None = None
@@ -41,11 +42,14 @@ class Transcript:
                 self.messages[event.message.id] = event.message
             case "message_part" if event.message_part is not UNSET:
                 self.retry = None
-                self._add_piece(event.message_part)
+                self.is_cut = event.message_part.truncated is True
+                if not self.is_cut:
+                    self._add_piece(event.message_part)
             case "history_reset":
                 self.messages.clear()
             case "preview_reset":
                 self.preview.clear()
+                self.is_cut = False
             case "status" if event.status is not UNSET:
                 self._set_status(event.status.status)
             case "queue_update":

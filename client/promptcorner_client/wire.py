@@ -215,6 +215,7 @@ class ChatStreamMessagePart(msgspec.Struct, frozen=True):
     history_version: int
     generation_attempt: int
     seq: int  # from 1, without gaps
+    truncated: bool | UnsetType = UNSET  # the last one: the attempt goes on, the rest is not shown
 
 
 class ChatStreamStatus(msgspec.Struct, frozen=True):

@@ -56,6 +56,17 @@ def test_pieces_join_what_they_go_on_with(pieces, expected):
     assert expected == [(part.type, part.text) for part in transcript.preview]
 
 
+def test_the_last_piece_of_an_attempt_that_shows_no_more_adds_nothing():
+    cut = ChatStreamMessagePart("assistant", ChatMessagePart(type="text"), 2, 1, 2, truncated=True)
+    transcript = seen(
+        piece(type="tool-call", tool_call_id="a"), event("message_part", message_part=cut)
+    )
+
+    assert (["tool-call"], True) == ([part.type for part in transcript.preview], transcript.is_cut)
+    transcript.apply(event("preview_reset"))
+    assert not transcript.is_cut
+
+
 def test_arguments_join_their_call_and_give_way_to_the_whole():
     call = {"type": "tool-call", "tool_call_id": "a", "tool_name": "run"}
     deltas = [piece(**call, args_delta='{"x"'), piece(**call, args_delta=":1}")]

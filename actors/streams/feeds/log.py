@@ -6,7 +6,7 @@ the last few frames are kept. A reader that waits need not even be woken for a p
 if the piece can be sent without waiting: waking would be a third of what a piece costs.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from enum import Enum, auto
 
@@ -231,23 +231,33 @@ class LogMark:
 
 @dataclass(eq=False, slots=True)
 class Beginning:
-    """The events that a new watcher gets first. Those who come at once with the same share it."""
+    """The events that a new watcher gets first. Those who come at once with the same share it.
+
+    A frame is packed when somebody is about to read it, and the last few are kept: a long attempt
+    is never there a second time, as frames.
+    """
 
     events: Sequence[bytes]
     position: int  # of the log, where the watcher reads on
-    _frames: dict[Pack, list[bytes]] = field(default_factory=dict)
+    _frames: dict[tuple[int, Pack], tuple[bytes, int]] = field(default_factory=dict)
 
-    def frames(self, pack: Pack) -> list[bytes]:
-        """Return the events as frames, packed once."""
-        frames = self._frames.get(pack)
-        if frames is None:
-            frames = self._frames[pack] = []
-            begin = 0
-            while begin < len(self.events):
-                end = begin + batch_length(self.events, begin)
-                frames.append(pack(self.events[begin:end]))
-                begin = end
-        return frames
+    def frames(self, pack: Pack) -> Iterator[bytes]:
+        """Yield the events as frames."""
+        begin = 0
+        while begin < len(self.events):
+            frame, begin = self._frame(begin, pack)
+            yield frame
+
+    def _frame(self, begin: int, pack: Pack) -> tuple[bytes, int]:
+        """Return the frame that begins with this event, and where the next one begins."""
+        found = self._frames.get((begin, pack))
+        if found is None:
+            end = begin + batch_length(self.events, begin)
+            found = pack(self.events[begin:end]), end
+            if len(self._frames) >= FRAMES_KEPT:
+                del self._frames[next(iter(self._frames))]
+            self._frames[begin, pack] = found
+        return found
 
 
 @dataclass(eq=False, slots=True)

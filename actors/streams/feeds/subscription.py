@@ -1,5 +1,7 @@
 """The subscriptions of watchers: a cursor into the log of a feed, and what comes before it."""
 
+from collections.abc import Iterator
+
 import trio
 
 from actors.streams.feeds.chat_feed import ChatFeed
@@ -22,7 +24,7 @@ class ChatSubscription:
         self._feed = feed
         self._have: Position | None = have  # until it is known where the watcher begins
         self._cursor = feed.log.open_cursor()
-        self._frames: list[bytes] = []  # of the beginning, the last one first
+        self._frames: Iterator[bytes] = iter(())  # of the beginning, that are still to come
         self._lost_count = 0
         self._in_a_row = 0
 
@@ -44,8 +46,9 @@ class ChatSubscription:
                 return b""
             if self._have is not None:
                 await self._begin(self._have, pack)
-            if self._frames:
-                return self._frames.pop()
+            frame = next(self._frames, None)
+            if frame is not None:
+                return frame
             if feed.log.is_lost(cursor):
                 self._lost_count += 1
                 if self._lost_count == LOST_MAX:
@@ -67,7 +70,7 @@ class ChatSubscription:
         beginning = await self._feed.join(self._cursor, have)
         self._have = None
         if beginning is not None:  # otherwise the feed has ended
-            self._frames = beginning.frames(pack)[::-1]
+            self._frames = beginning.frames(pack)
 
 
 class OwnerSubscription:

@@ -15,7 +15,6 @@ from actors.law.ids import EpisodeKey, WorkerId
 FOLLOWS_MAX = 16_384  # over one connection; at more, watchers see no pieces of the others
 BATCH_BYTES_MAX = 256 * 1024  # of pieces in one message; what is over goes into the next
 BATCH_PIECES_MAX = 1_024  # likewise, of one attempt
-PIECE_BYTES_MAX = 4 << 20  # one alone may be larger than a batch: as large as its preview
 
 
 @dataclass(frozen=True, slots=True)

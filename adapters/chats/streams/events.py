@@ -50,6 +50,7 @@ class ChatStreamMessagePart(msgspec.Struct, frozen=True):
     history_version: int
     generation_attempt: int
     seq: int  # from 1, without gaps
+    truncated: bool | UnsetType = UNSET  # the last one: the attempt goes on, the rest is not shown
 
 
 class ChatStreamToolCall(msgspec.Struct, frozen=True):
@@ -266,6 +267,7 @@ def _piece_event(key: EpisodeKey, said: NumberedPiece, piece: Piece) -> ChatStre
             key.history_version,
             key.attempt,
             said.seq,
+            said.is_cut or UNSET,
         ),
     )
 

@@ -12,7 +12,7 @@ from actors.law.parts.deltas import (
 )
 from actors.law.parts.message import ReasoningPart, ToolCallPart, ToolResultPart
 from actors.law.requests import Interrupt
-from actors.streams.previews import PREVIEW_BYTES_MAX, RETENTION_SECONDS, Previews
+from actors.streams.previews import PIECE_BYTES_MAX, RETENTION_SECONDS, Previews
 from tests.actors.chat.stage import a_chat_at_work
 from tests.fakes.balky import Away
 from tests.fakes.scripted import (
@@ -135,7 +135,7 @@ async def test_thoughts_are_kept_each_with_its_own_signature(autojump_clock):
 
 
 async def test_text_that_no_watcher_was_shown_any_more_is_kept_all_the_same(autojump_clock):
-    long = "x" * PREVIEW_BYTES_MAX
+    long = "x" * (PIECE_BYTES_MAX + 1)
     previews = Previews(lambda key, said: said.piece.text.encode())
 
     [said] = await interrupted("a", long, "b", HANGS, previews=previews)
@@ -144,7 +144,7 @@ async def test_text_that_no_watcher_was_shown_any_more_is_kept_all_the_same(auto
 
 
 async def test_results_are_kept_however_large_they_are(autojump_clock):
-    large = ToolOutput('"' + "x" * PREVIEW_BYTES_MAX + '"', is_media=True)  # never cut
+    large = ToolOutput('"' + "x" * PIECE_BYTES_MAX + '"', is_media=True)  # never cut
     tools = ScriptedTools().add("fast", large).add("slow", HANGS)
 
     _, done, _ = await interrupted(call("a", "fast"), call("b", "slow"), tools=tools)

@@ -7,9 +7,18 @@ from hypothesis import strategies as st
 from actors.law.chat import Role
 from actors.law.parts.message import TextPart
 from actors.streams.previews import RETENTION_SECONDS, Previews
-from tests.actors.streams.test_previews import SAID, encode, key, read, say
+from tests.actors.streams.test_previews import SAID, key, say
+from tests.actors.streams.test_previews import encode as whole
 
 PIECE_BYTES = 3  # "1:a"
+
+
+def encode(key, said):
+    return b"" if said.is_cut else whole(key, said)
+
+
+def read(episode):
+    return [piece.decode() for piece in episode.encoded if piece]
 
 
 def episodes_of(pieces):
@@ -113,6 +122,15 @@ def test_bytes_are_counted_as_they_are_kept(deeds, bytes_max):
             assert bytes_count == previews.statistics().bytes_count <= bytes_max
 
     trio.run(play)
+
+
+async def test_an_attempt_that_finds_no_room_says_that_it_shows_no_more(autojump_clock):
+    previews = Previews(whole, bytes_max=PIECE_BYTES)
+    episode = previews.begin(key())
+
+    assert [True, False, False] == say(episode, "a", "b", "c")
+    assert [b"1:a", b"2:"] == episode.encoded
+    assert PIECE_BYTES + 2 == previews.statistics().bytes_count, "it is counted all the same"
 
 
 async def test_a_refused_piece_counts_for_nothing(autojump_clock):

@@ -1,5 +1,7 @@
 """What is said in attempts that run: the log, its readers, its bounds, and when it is forgotten."""
 
+from datetime import UTC, datetime
+
 import pytest
 import trio
 from hypothesis import given, settings
@@ -8,13 +10,18 @@ from hypothesis import strategies as st
 from actors.law.chat import Role
 from actors.law.ids import EpisodeKey
 from actors.law.parts.message import TextPart
+from actors.streams import previews as module
+from actors.streams.pieces import ArgsPiece, NumberedPiece, ReasoningPiece
 from actors.streams.previews import (
+    CUT_BYTES_MAX,
+    PIECE_BYTES_MAX,
     PREVIEW_BYTES_MAX,
     PREVIEWS_BYTES_MAX,
     RETENTION_SECONDS,
     Previews,
     PreviewsStatistics,
 )
+from adapters.chats.streams.events import encode_piece
 from tests.actors.law.chats import CHAT
 from tests.actors.streams.relay.cable import Ear
 
@@ -107,23 +114,57 @@ async def test_closing_twice_is_closing_once(autojump_clock, previews):
     assert 1 == previews.statistics().closed_count
 
 
-async def test_a_full_episode_keeps_a_beginning_without_holes(autojump_clock, previews):
-    episode = previews.begin(key())
-    full = "x" * (PREVIEW_BYTES_MAX - 100)
+@pytest.fixture
+def small(monkeypatch):
+    """Previews of 100 bytes, 10 of which are for the piece that says that no more comes."""
+    monkeypatch.setattr(module, "PREVIEW_BYTES_MAX", 100)
+    monkeypatch.setattr(module, "CUT_BYTES_MAX", 10)
+    return Previews(lambda key, said: encode(key, said) + b"!" * said.is_cut)
 
-    assert [True, True] == say(episode, "a", full)
-    assert [False, False] == say(episode, "y" * 200, "short")
-    assert 2 == len(episode.encoded)
+
+async def test_a_full_episode_keeps_a_beginning_without_holes_and_says_so_once(
+    autojump_clock, small
+):
+    episode = small.begin(key())
+    ear = Ear(episode)
+
+    assert [True, True] == say(episode, "a", "x" * 80)
+    assert [False, False] == say(episode, "y" * 20, "z")
+    assert ["1:a", "2:" + "x" * 80, "3:!"] == read(episode)
+    assert episode.encoded == ear.heard
     assert 2 == episode.dropped_count
-    previews.end(episode)
-    assert 2 == previews.statistics().dropped_count
+    small.end(episode)
+    assert 2 == small.statistics().dropped_count
 
 
-async def test_an_episode_may_be_filled_to_its_last_byte(autojump_clock, previews):
-    episode = previews.begin(key())
+@pytest.mark.parametrize(("over", "shown"), [(0, [True, True]), (1, [True, False])])
+async def test_an_episode_may_be_filled_to_its_last_byte(autojump_clock, small, over, shown):
+    assert shown == say(small.begin(key()), "a", "x" * (90 - len("1:a2:") + over))
 
-    assert [True] == say(episode, "x" * (PREVIEW_BYTES_MAX - len("1:")))
-    assert [False] == say(episode, "")
+
+@pytest.mark.parametrize(("over", "shown"), [(0, True), (1, False)])
+async def test_one_piece_is_so_large_at_most(autojump_clock, previews, over, shown):
+    assert [shown] == say(previews.begin(key()), "x" * (PIECE_BYTES_MAX - len("1:") + over))
+
+
+LONGEST_PIECES = [  # of a token each
+    TextPart("word "),
+    ReasoningPiece("word ", datetime(2026, 1, 2, 3, 4, 5, 6, tzinfo=UTC)),
+    ArgsPiece("call_" + "x" * 24, "workspace_write_file", "word "),
+]
+
+
+@pytest.mark.parametrize("piece", LONGEST_PIECES, ids=lambda piece: type(piece).__name__)
+def test_an_answer_of_128_thousand_tokens_is_shown_to_its_end(piece):
+    long = len(encode_piece(key(9_999, 9_999), NumberedPiece(128_000, SAID, piece)))
+
+    assert 128_000 * long <= PREVIEW_BYTES_MAX - CUT_BYTES_MAX
+
+
+def test_the_piece_that_says_that_it_is_a_beginning_finds_room():
+    cut = NumberedPiece(2**53, Role.ASSISTANT, TextPart(""), is_cut=True)
+
+    assert len(encode_piece(key(2**53, 2**53), cut)) <= CUT_BYTES_MAX
 
 
 # readers

@@ -8,10 +8,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from actors.law.ids import ChatId, EpisodeKey
+from actors.streams.previews import PIECE_BYTES_MAX
 from actors.streams.relay.exchange import (
     BATCH_BYTES_MAX,
     FOLLOWS_MAX,
-    PIECE_BYTES_MAX,
     Follow,
     PieceCount,
     RelayAnswer,

@@ -182,6 +182,16 @@ test("a piece that is missing asks for a new connection, with the place behind t
   assert.equal(reduce(after, CONNECT).gap, false);
 });
 
+test("behind the piece that says that no more is shown, what was shown stays, and the message takes its place", () => {
+  const cut = piece(2, text(""));
+  cut.message_part.truncated = true;
+  const told = replayed([RUNNING, piece(1, text("Hel")), cut]);
+
+  assert.deepEqual([told.live.parts.map((part) => part.text), told.live.isCut], [["Hel"], true]);
+  const over = reduceAll(told, [{ type: "preview_reset" }, message(2, "assistant", "Hello"), piece(1, text("next"), 2)]);
+  assert.deepEqual([over.messages.length, over.live.isCut], [1, undefined]);
+});
+
 test("arguments and results grow, and are replaced by the whole", () => {
   const call = (more) => ({ type: "tool-call", tool_call_id: "t", tool_name: "execute", ...more });
   const result = (more) => ({ type: "tool-result", tool_call_id: "t", tool_name: "execute", ...more });

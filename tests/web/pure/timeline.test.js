@@ -57,6 +57,7 @@ test("a chat at which nothing is to be seen says why", () => {
   assert.match(words({ ...silent(18), status: "interrupting" }), /It is stopped in about 18 s\.$/);
   assert.equal(words({ messages: TURN.slice(0, 2) }), undefined);
   assert.equal(words({ ...silent(18), live: {} }), undefined);
+  assert.match(words({ live: { isCut: true } }), /The answer goes on\. The rest of it is shown when it is complete\./);
 });
 
 test("a notice behind an answer is shown, while it comes and when it is kept", () => {

@@ -7,8 +7,9 @@
  *   role: string, argsText?: string, resultText?: string}} LivePart
  *
  * The attempt that runs. `key` is its history version and number, "3.1"; `seq` the last piece.
+ * `isCut`: it goes on, and nothing more of it is shown.
  * @typedef {{key: string, history: number, attempt: number, seq: number,
- *   parts: readonly LivePart[]}} Live
+ *   parts: readonly LivePart[], isCut?: boolean}} Live
  *
  * @typedef {import("../wire/types.js").ChatStreamMessagePart} Piece
  */
@@ -26,6 +27,7 @@ export function withPiece(live, piece) {
   const at = live && live.key === keyOf(piece) ? live : null;
   if (!at && live && isOlder(piece, live)) return "known";
   const seq = at ? at.seq : 0;
+  const parts = at ? at.parts : [];
   if (piece.seq <= seq) return "known";
   if (piece.seq > seq + 1) return "gap";
   return {
@@ -33,7 +35,8 @@ export function withPiece(live, piece) {
     history: piece.history_version,
     attempt: piece.generation_attempt,
     seq: piece.seq,
-    parts: joined(at ? at.parts : [], piece.part, piece.role),
+    parts: piece.truncated ? parts : joined(parts, piece.part, piece.role),
+    isCut: piece.truncated,
   };
 }
 

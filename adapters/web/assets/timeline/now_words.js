@@ -37,7 +37,8 @@ export function nowWords(state, line, { stopped, isBrokenOff }) {
   if (line.state === "broken" && state.live) return { text: "The connection is broken; it goes on when it is back.", light: "ask" };
   if (state.status === "interrupting") return { text: silence(state.chat, "It is stopped") || "Stopping…", light: "ask" };
   if (state.status === "waiting" && stopped === state.lastId) return { text: "Stopped. What there was of the answer is kept.", light: "" };
-  if (state.status !== "running" || state.retry || state.error || state.live) return null;
+  if (state.status !== "running" || state.retry || state.error) return null;
+  if (state.live) return state.live.isCut ? { text: "The answer goes on. The rest of it is shown when it is complete.", light: "go" } : null;
   if (state.chat?.queued_for_capacity) return { text: placeWords(state.chat.place_in_line), light: "ask" };
   const silent = silence(state.chat, "It goes on");
   if (silent) return { text: silent, light: "ask" };

@@ -329,6 +329,7 @@ export interface ChatStreamMessagePart {
   history_version: number;
   generation_attempt: number;
   seq: number;
+  truncated?: boolean;
 }
 
 export interface ChatStreamRetry {

@@ -46,7 +46,22 @@ def read(events, pack=pack):
 
 def begun(events, pack=pack):
     """The frames in which one who comes gets them."""
-    return Beginning(events, 0).frames(pack)
+    return list(Beginning(events, 0).frames(pack))
+
+
+def test_what_a_newcomer_is_told_is_packed_as_they_read_it_and_shared_by_those_beside_them():
+    packed = []
+
+    def counted(events):
+        packed.append(len(events))
+        return pack(events)
+
+    begun = Beginning([b"e"] * (10 * FRAME_EVENTS_MAX), 0)
+    one, other = begun.frames(counted), begun.frames(counted)
+    assert next(one) == next(other)
+    assert [FRAME_EVENTS_MAX] == packed, "of what nobody has come to there are no frames yet"
+    assert list(one) == list(other)
+    assert len(begun._frames) <= logs.FRAMES_KEPT
 
 
 WAYS = pytest.mark.parametrize("way", [read, begun], ids=["read", "begun"])

@@ -407,7 +407,6 @@ def test_a_mirror_holds_as_much_as_an_episode():
     mirror.add([b"x" * PREVIEW_BYTES_MAX, b"x"])
 
     assert [PREVIEW_BYTES_MAX] == list(map(len, mirror.encoded))
-    assert exchange.PIECE_BYTES_MAX >= PREVIEW_BYTES_MAX
 
 
 async def test_a_mirror_that_is_full_does_not_break_the_line(autojump_clock, monkeypatch):

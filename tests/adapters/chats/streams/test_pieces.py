@@ -11,7 +11,7 @@ from actors.law.ids import ChatId, EpisodeKey
 from actors.law.parts import message as model
 from actors.law.parts.message import JsonText
 from actors.streams.pieces import ArgsPiece, NumberedPiece, ReasoningPiece, ResultPiece
-from adapters.chats.streams.events import encode_piece
+from adapters.chats.streams.events import as_sse, encode_piece
 from tests.fakes.records import unseen
 
 KEY = EpisodeKey(ChatId(uuid4()), 3, 1)
@@ -43,6 +43,14 @@ def test_a_piece_comes_with_its_place():
         },
     } == sent
     assert "tool-result" == part["type"]
+
+
+def test_the_last_piece_that_is_shown_of_an_attempt_says_so():
+    cut = json.loads(encode_piece(KEY, NumberedPiece(8, Role.ASSISTANT, model.TextPart(""), True)))
+
+    assert (8, True) == (cut["message_part"]["seq"], cut["message_part"]["truncated"])
+    assert "id: 3.1.8" in as_sse([json.dumps(cut).encode()]).decode()
+    assert "true" in as_sse([json.dumps(cut).encode()]).decode()
 
 
 @pytest.mark.parametrize(
