@@ -82,7 +82,7 @@ class SingleOverviewRow(OverviewRow, frozen=True):
     """An overview with the chat's files: of one chat that was asked for, or of its children."""
 
     place_in_line: int | None  # as in ChatOverview
-    takeover_seconds: float | None  # its process is silent, and keeps it so long; None: it is not
+    takeover_seconds: float | None  # as in ChatOverview
     files: bytes | None
 
 
@@ -97,13 +97,13 @@ class ChatOverview:
     context: ContextState | None
     children: Sequence["ChatOverview"] = ()
     files: Sequence[FileInfo] = ()
-    place_in_line: int | None = None  # if it has work that no process does; not known of lists
-    takeover_seconds: float | None = None  # its process is silent, and keeps it so long; likewise
+    # These two are None in lists, which do not ask for them.
+    place_in_line: int | None = None  # None: a process runs the chat, or it has nothing to do
+    takeover_seconds: float | None = None  # of a silent process until another one takes the chat
 
 
 def attention_of(chat: ChatOverview) -> Attention | None:
-    """Return why the owner of a chat has to look at it, or None. What its agents need is said of
-    them."""
+    """Return why the owner of a chat has to look at it, or None. Its agents count by themselves."""
     if chat.row.archived:
         return None
     match chat.row.status:

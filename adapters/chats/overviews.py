@@ -37,9 +37,8 @@ from adapters.postgres.driver.values import Json, Parameters, Row
 from adapters.postgres.queries import SQL
 
 PAGE_DEFAULT = 50  # chats, where a request names no number
-SILENT_SHARE = (
-    1 / 4
-)  # of a lease without a beat, of which there are six: its process may have ended
+# A process beats six times in a lease. It may have ended when so much of one passed without a beat.
+SILENT_SHARE = 0.25
 
 # Before a search what is new in the chats has its words gathered: so many messages with each
 # statement, some tenths of a second, and no longer than so long. The next search finds the rest.

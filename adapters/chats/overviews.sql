@@ -80,8 +80,9 @@ CASE WHEN c.status = 'waiting' AND c.plan_mode = 'plan' THEN
 END
 
 -- column: SingleOverviewRow.place_in_line
--- Where it stands among the free chats of its kind, if it has work to do and no process does it: who has
--- waited longest is taken first. No more than a thousand are counted.
+-- The place of the chat among the free ones of its kind, if it has work to do and no process does it.
+-- The one that has waited longest is taken first. Places above a thousand are told as a thousand.
+-- The index chats_free finds them: its condition follows from what is asked here.
 CASE WHEN c.status = 'running' AND NOT c.archived AND NOT EXISTS (
     SELECT FROM workers w
      WHERE w.id = c.worker_id
@@ -89,7 +90,6 @@ CASE WHEN c.status = 'running' AND NOT c.archived AND NOT EXISTS (
 THEN 1 + (SELECT count(*)
             FROM (SELECT FROM chats o
                    WHERE o.worker_id IS NULL
-                     AND o.status IN ('running', 'interrupting', 'requires_action')
                      AND o.status = 'running'
                      AND NOT o.archived
                      AND (o.parent_id IS NULL) = (c.parent_id IS NULL)
@@ -98,7 +98,7 @@ THEN 1 + (SELECT count(*)
 END
 
 -- column: SingleOverviewRow.takeover_seconds
--- How long its process still keeps it, if that has something to do in it and has been silent.
+-- The seconds for which a silent process still keeps the chat, if there is something to do in it.
 (SELECT greatest(0, extract(epoch FROM w.heartbeat_at - now()) + %(lease_seconds)s)::double precision
    FROM workers w
   WHERE w.id = c.worker_id AND c.id = %(chat)s
