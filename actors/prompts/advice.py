@@ -29,9 +29,8 @@ from actors.tools.output import truncate
 
 ADVISOR = "advisor"  # the tool's name
 QUESTION_CHARACTERS_MAX = 2_000  # a longer question is cut
-SYSTEM_BYTES_MAX = (
-    12_000  # as JSON, of what the chat itself is told; a text that is over is left out
-)
+# Of what the chat itself is told, as JSON. A text that is over it is left out.
+SYSTEM_BYTES_MAX = 12_000
 MESSAGES_BYTES_MAX = 12_000  # as JSON, of the latest messages; at the first that is over it ends
 MESSAGES_MAX = 20
 NOTE_BYTES_MAX = 3_000  # of what a tool was given, or said; the middle of it is left out

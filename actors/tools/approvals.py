@@ -244,9 +244,8 @@ class ApprovalSettings:
     grants: Grants = NO_GRANTS
     default_policy: Policy = Policy.ALLOW  # of chats that have no policy of their own
     rules: tuple[ApprovalRule, ...] = ()
-    deadline_seconds: float = (
-        300.0  # then what nobody has decided is denied; 0: it waits for as long
-    )
+    # After these a call that is not decided is denied. 0: it waits for as long as it takes.
+    deadline_seconds: float = 300.0
 
     def consent_under(self, policy: str) -> Consent:
         """Return what holds in a chat with this policy of its own, or with none (""), as long as no

@@ -30,7 +30,7 @@ READING = frozenset({"GET", "HEAD"})  # methods that change nothing
 
 NO_ADDRESS = OwnAddress()
 
-# Paths that had another beginning at first. Clients that were written then still ask there.
+# These paths began with EXPERIMENTAL at first, and older clients still ask there.
 STABLE, EXPERIMENTAL = "/api/v2", "/api/experimental"
 PROMOTED = (
     "/chats",
@@ -310,19 +310,19 @@ class Endpoint:
     parameters: Sequence[Parameter] = ()
     is_socket: bool = False
     served_when_full: bool = False  # on connections without a place, which are else for admins
-    has_etag: bool = False  # its answers have a name, by which clients ask whether it is the same
+    # Answers have an ETag, by which clients ask whether there is anything new.
+    has_etag: bool = False
     sets_cookies: bool = False  # refused to pages of others, whichever user it is for
     is_page: bool = False  # for people: without a session they are sent to where one logs in
-    takes_form: bool = (
-        False  # a form without a script sends this: its handler checks the CSRF value
-    )
+    # A form sends this without a script, so the handler checks the CSRF value.
+    takes_form: bool = False
     takes_rest: bool = False  # the last name in braces stands for one segment or more
 
     @property
     def addresses(self) -> Sequence[str]:
-        """Every path at which this row is served: its own one, and then an older one if it has it.
+        """Every path at which this row is served: its own one, then the older one if there is one.
 
-        Requests at either of them are one row's: they count together, and are told the same.
+        Requests at both paths are counted together and answered alike.
         """
         rest = self.path.removeprefix(STABLE)
         is_promoted = rest != self.path and any(

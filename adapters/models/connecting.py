@@ -25,9 +25,8 @@ from adapters.rehearsal.behaviour import Behaviour
 from adapters.rehearsal.server import serve
 from adapters.settings.caching import RecentlyUsed
 
-MODELS_KEPT_MAX = (
-    4_096  # connected models; the one unused for longest is dropped, and connected anew
-)
+# Connected models. The one unused for longest is dropped, and connected anew when it is asked.
+MODELS_KEPT_MAX = 4_096
 
 Connect = Callable[[ProviderConfig, HttpClient], ConfiguredProvider]
 REHEARSAL_ANSWER = (
@@ -108,8 +107,8 @@ def wire_of(config: ModelConfig) -> Wire | None:
         return vendor.wire
     wanted = config.use_responses_api if vendor.speaks_responses == "by config" else None
     if wanted is None:
-        is_elsewhere = is_deployment(config.provider.base_url)
-        wanted = answers_on_responses(config.model) and not is_elsewhere
+        at_deployment = is_deployment(config.provider.base_url)
+        wanted = answers_on_responses(config.model) and not at_deployment
     return Wire.RESPONSES if wanted else vendor.wire
 
 

@@ -27,9 +27,8 @@ from runtime.log import emit
 from runtime.threads import ThreadLimits, read
 
 MICROS = 1_000_000
-BOOKED_SECONDS = (
-    5.0  # for one booking; then it is logged as missed, like one that the store refuses
-)
+# For one booking. One that takes longer is logged as missed, like one that the store refuses.
+BOOKED_SECONDS = 5.0
 LOADING = ThreadLimits("price_table", 1)
 
 

@@ -23,9 +23,8 @@ from actors.tools.gating import may_search
 from runtime.log import emit
 from runtime.statistics import CounterMetric, GaugeMetric
 
-ROWS_MIN = (
-    100  # converting so many takes 1 ms; a shorter history is not kept but converted each time
-)
+# Converting so many takes 1 ms. A shorter history is not kept but converted each time.
+ROWS_MIN = 100
 # Of all histories that are kept, with their rows, which are in memory anyway while their chats are
 # at work. Beyond it, the history that was unused for longest is dropped, and converted anew.
 KEPT_BYTES_MAX = 64 << 20

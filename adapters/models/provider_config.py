@@ -55,9 +55,8 @@ class ModelConfig:
     provider: ProviderConfig
     model: str
     settings: CallSettings = DEFAULT_SETTINGS
-    effort_max: Effort | None = (
-        None  # the highest that a chat may ask for; None: the effort of the settings
-    )
+    # The highest that a chat may ask for. None: the effort of the settings.
+    effort_max: Effort | None = None
     provider_tools: tuple[ProviderTool, ...] = ()
     context_limit: int | None = None
     use_responses_api: bool | None = None  # None: by the name of the model

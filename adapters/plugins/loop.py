@@ -35,9 +35,8 @@ from runtime.threads import ThreadLimits, read
 
 LOAD_SECONDS = 30.0  # for importing it; then it is not loaded
 CALLS_MAX = 256  # of one plugin at once, those that linger included; the next one is refused
-CANCEL_GRACE_SECONDS = (
-    1.0  # for a cancelled call to end; then its caller does not wait for it any more
-)
+# For a cancelled call to end. After that its caller does not wait for it any more.
+CANCEL_GRACE_SECONDS = 1.0
 BLOCKED_SECONDS = 1.0  # without a turn of its loop; then the log says where its code is
 BLOCKED_SECONDS_MAX = 10.0  # then its calls end with a fault, and no more are begun till it turns
 LEAVE_SECONDS = 2.0  # for its thread to end when the daemon does; then it is left behind

@@ -22,9 +22,8 @@ class ModelRequest:
     rounds: int  # of tool results since then
     offers_tools: bool
     forced: str | None = None  # the tool that must be called
-    schema: Json | None = (
-        None  # of the JSON that is wanted as text, or as the input of the forced tool
-    )
+    # Of the JSON that is wanted as text, or as the input of the forced tool.
+    schema: Json | None = None
     wants_usage: bool = True
     echo: Json = field(default_factory=dict)  # what the vendor repeats in its answer
     body_bytes: int = 0

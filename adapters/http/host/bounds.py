@@ -10,9 +10,8 @@ BACKLOG = 4096  # of a listener, as far as the system allows; then the system tu
 
 HEAD_BYTES_MAX = 16 * 1024  # a longer head is answered 431
 READ_BYTES = 16 * 1024  # taken from the network at once
-DISCARD_BYTES_MAX = (
-    64 * 1024
-)  # of a body that no handler wanted; after more the connection is closed
+# Of a body that no handler wanted. If there are more, the connection is closed.
+DISCARD_BYTES_MAX = 64 * 1024
 
 SECURE_SECONDS = 10.0  # to agree on TLS; then the connection is cut
 IDLE_SECONDS = 75.0  # between two requests; then the connection is closed

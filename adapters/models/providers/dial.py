@@ -18,9 +18,8 @@ import trio
 
 from adapters.models.providers.faults import ProviderUnreachable, UntrustedPeer
 
-CONNECT_SECONDS_MAX = (
-    30.0  # for looking up the name, TCP and TLS together; then `ProviderUnreachable`
-)
+# For looking up the name, TCP and TLS together; then `ProviderUnreachable`.
+CONNECT_SECONDS_MAX = 30.0
 CLOSE_SECONDS_MAX = 2.0
 TUNNEL_HEAD_BYTES_MAX = 16 * 1024  # of a proxy's answer; a longer one opens no tunnel
 READ_BYTES = 64 * 1024

@@ -31,9 +31,8 @@ WRITE_SECONDS_MAX = 30.0  # for one piece of a request; then `ConnectionLost`
 WRITE_PIECE_BYTES = 256 * 1024
 READ_BYTES = 64 * 1024
 HEAD_BYTES_MAX = 64 * 1024  # a longer head breaks the response
-IDLE_SECONDS_MAX = (
-    45.0  # an older idle connection is not used but closed, as its peer is about to do
-)
+# A connection that was idle for longer is closed and not used: its peer is about to close it.
+IDLE_SECONDS_MAX = 45.0
 IDLE_MAX = 256  # connections; one more closes the one that has been idle longest
 
 

@@ -68,9 +68,8 @@ class WatchStatistics:
 class _Watched:
     alone: trio.Lock = field(default_factory=trio.Lock)  # what was seen later is told later
     begun_count: int = 0  # looks
-    found: WorkspaceScan | UnreadableFile | None = (
-        None  # by the last of them, for those who wait for one
-    )
+    # What the last one found, for those who wait for it.
+    found: WorkspaceScan | UnreadableFile | None = None
     places: set[int] = field(default_factory=set)
     digest: bytes | None = None  # of what the store was told last; None: of nothing yet
     is_unread: bool = False  # which has been said already

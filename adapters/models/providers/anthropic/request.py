@@ -64,9 +64,8 @@ def body(prompt: Prompt, *, model: str | None, extra: Json) -> bytes:
     `model` is the name of the model if it belongs into the body, `extra` what the transport adds.
     """
     settings, options = prompt.settings, options_of(prompt)
-    thoughts = (
-        options.thinking_budget_tokens or 0
-    )  # thoughts count as output, and the answer needs room, too
+    # Thoughts count as output, and the answer needs room, too.
+    thoughts = options.thinking_budget_tokens or 0
     request: Json = {
         "max_tokens": settings.max_output_tokens or OUTPUT_TOKENS_MAX + thoughts,
         "messages": _messages(prompt, options),
