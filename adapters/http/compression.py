@@ -1,10 +1,11 @@
 """The compression of large answers for clients that ask for it: gzip, and nothing else.
 
-    compressed(answer, accept_encoding)   JSON, as every answer goes out
-    gzipped(answer, accept_encoding)      any answer, where it is made: files and pages
+    compressed(answer, accept_encoding)   only JSON: the door calls it for every answer
+    gzipped(answer, accept_encoding)      any answer: files and pages call it where they are made
 
-A page that holds a secret, as the value of a form, must not be compressed together with texts that
-others wrote: its length would tell of it. Streams of events are not compressed at all.
+A page with a secret in it, such as the hidden value of a form, must not be compressed together with
+texts that others wrote, because its length would reveal the secret. Streams of events are not
+compressed at all.
 """
 
 import gzip
@@ -25,12 +26,12 @@ _CODING = re.compile(r"\s*([\w*-]+)\s*(?:;\s*q\s*=\s*([01](?:\.\d{0,3})?)\s*)?",
 
 
 async def compressed(answer: HttpResponse, accept_encoding: str) -> HttpResponse:
-    """Return the answer as a client that accepts these codings gets it: JSON compressed."""
+    """Return the answer, compressed if it is large JSON and the client accepts that."""
     return await gzipped(answer, accept_encoding) if is_worth_it(answer) else answer
 
 
 async def gzipped(answer: HttpResponse, accept_encoding: str) -> HttpResponse:
-    """Return the answer as a client that accepts these codings gets it."""
+    """Return the answer, compressed if it is large and the client accepts that."""
     body = answer.body
     if not isinstance(body, bytes) or len(body) < GZIP_BYTES_MIN:
         return answer

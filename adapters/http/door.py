@@ -28,11 +28,11 @@ from adapters.http.endpoints import (
 from adapters.http.host.responses import refusal, server_full
 from adapters.http.origins import (
     FORWARDED_HEADER,
+    PREFLIGHT_HEADERS,
     Network,
     OwnAddress,
     client_address,
     cors_headers,
-    preflight_headers,
 )
 from adapters.http.refusals import HttpError, foreign_origin
 from adapters.http.requests import HttpRequest
@@ -135,17 +135,15 @@ class Door:
         if isinstance(answer, HttpResponse):
             if visit.row is not None and visit.row.has_etag:
                 answer = with_etag(answer, request.headers.get("if-none-match", ""))
-            allowed = cors_headers(request.headers, self._pages) or ()
-            answer = replace(answer, headers=(*answer.headers, *allowed)) if allowed else answer
+            if allowed := cors_headers(request.headers, self._pages):
+                answer = replace(answer, headers=(*answer.headers, *allowed))
             answer = await compressed(answer, request.headers.get("accept-encoding", ""))
         self._note(request, visit, 101 if isinstance(answer, Upgrade) else answer.status, began)
         return answer
 
     async def _serve(self, request: HttpRequest, visit: _Visit) -> HttpResponse | Upgrade:
-        if request.method == "OPTIONS" and cors_headers(request.headers, self._pages):
-            asked = preflight_headers(request.headers)
-            if asked is not None:
-                return no_content(headers=asked)
+        if is_preflight(request) and cors_headers(request.headers, self._pages):
+            return no_content(headers=PREFLIGHT_HEADERS)
         found = self._tree.find(request.method, request.segments)
         if found is None:
             raise self._elsewhere
@@ -242,9 +240,9 @@ class Door:
 
 
 def with_etag(answer: HttpResponse, if_none_match: str) -> HttpResponse:
-    """Return the answer with a name for its content, or 304 to a client that has it already.
+    """Return the answer with an ETag of its content, or 304 to a client that has that content.
 
-    The name is weak: the same content may go compressed, or not (RFC 9110, 8.8.1 and 13.1.2).
+    The ETag is weak, because the same content may be compressed or not (RFC 9110, 8.8.1, 13.1.2).
     """
     if answer.status != 200 or not isinstance(answer.body, bytes):
         return answer
@@ -254,6 +252,11 @@ def with_etag(answer: HttpResponse, if_none_match: str) -> HttpResponse:
     if "*" in known or etag.removeprefix("W/") in known:
         return HttpResponse(304, b"", headers=headers)
     return replace(answer, headers=headers)
+
+
+def is_preflight(request: HttpRequest) -> bool:
+    """Return whether a browser asks whether a page of another site may send a request."""
+    return request.method == "OPTIONS" and "access-control-request-method" in request.headers
 
 
 def login_redirect(request: HttpRequest) -> HttpResponse:

@@ -3,14 +3,13 @@
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from http import HTTPStatus
-from types import MappingProxyType
 from typing import Any
 
 import msgspec
 
 from adapters.http.endpoints import Access, Endpoint
 from adapters.http.refusals import Problem, RefusalBody
-from adapters.http.schemas import ValueTable, plain_components
+from adapters.http.schemas import NO_VALUES, ValueTable, plain_components
 
 VERSION = "3.1.0"
 REFERENCE = "#/components/schemas/{name}"
@@ -50,7 +49,7 @@ TAGS = {
     "chats": "Chats: made, listed, searched, changed.",
     "files": "Files that chats are given.",
     "health": "Whether the daemon works, and what it is.",
-    "later": "What clients of Coder ask, and is not there yet or not any more.",
+    "later": "Endpoints that clients of Coder ask for and that do nothing here.",
     "messages": "What is said in chats.",
     "models": "Models that can be asked, and their settings.",
     "organizations": "The one organization, and its members.",
@@ -59,16 +58,15 @@ TAGS = {
     "queue": "Messages that wait for their turn.",
     "sessions": "Logging in and out, and tickets for streams.",
     "settings": "Settings of the deployment and of users.",
-    "sharing": "Who may read a chat beside its owner.",
+    "sharing": "Who may read a chat besides its owner.",
     "skills": "Instructions that users keep for their chats.",
     "streams": "Chats as they are watched.",
     "titles": "Titles that a model makes.",
     "tokens": "Tokens for programs.",
     "turns": "Turns: interrupted, tried again, answered, compacted.",
     "users": "Users, and what they may do.",
-    "workspaces": "Where chats work, and what that is made of.",
+    "workspaces": "Workspaces of chats, and the templates that they are made from.",
 }
-NO_VALUES: ValueTable = MappingProxyType({})
 
 INTRODUCTION = """\
 A self-hosted, durable daemon that runs LLM-agent chats.
@@ -82,7 +80,7 @@ query parameter or the cookie `coder_session_token`. Whatever is refused is answ
 def openapi_document(
     rows: Sequence[Endpoint], *, access_url: str, version: str, values: ValueTable = NO_VALUES
 ) -> dict[str, Any]:
-    """Return what is served at /openapi.json. `values` are those of texts that have only some."""
+    """Return what is served at /openapi.json. `values` are those of texts that have only a few."""
     types = list(_types(rows))
     schemas, found = msgspec.json.schema_components(types, ref_template=REFERENCE)
     known = dict(zip(map(_key, types), schemas, strict=True))
@@ -214,13 +212,13 @@ def _answers(row: Endpoint, known: Mapping[str, Any]) -> dict[str, Any]:
     if row.is_socket:
         answers["101"] = {"description": "It is a WebSocket from now on."}
     if row.has_etag:
-        answers["304"] = {"description": "The answer is the one that `If-None-Match` names."}
+        answers["304"] = {"description": "Nothing has changed: `If-None-Match` names this answer."}
     if row.is_page:
         answers["303"] = {"description": "To where one logs in: no session was shown."}
     for status, type_ in row.answers.items():
         answers[str(status)] = {"description": HTTPStatus(status).phrase, **_content(type_, known)}
     if not any(status.startswith("2") for status in answers):
-        answers["default"] = {"description": "Whatever is not listed is a refusal."}
+        answers["default"] = {"description": "Every status that is not listed is a refusal."}
     return answers
 
 
@@ -245,7 +243,7 @@ def _refusals(row: Endpoint) -> dict[str, Any]:
 
 
 def _used(responses: Mapping[str, Any], paths: Mapping[str, Any]) -> dict[str, Any]:
-    """Return those of the responses that an operation refers to."""
+    """Return the responses to which an operation refers."""
     told = {
         answer["$ref"].rpartition("/")[2]
         for item in paths.values()

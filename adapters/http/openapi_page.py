@@ -13,8 +13,8 @@ from typing import Any
 import msgspec
 
 from adapters.http.endpoints import Access, Call, Endpoint, HttpResponse
-from adapters.http.openapi_document import NO_VALUES, openapi_document
-from adapters.http.schemas import ValueTable
+from adapters.http.openapi_document import openapi_document
+from adapters.http.schemas import NO_VALUES, ValueTable
 from runtime.threads import ThreadLimits, read
 
 DEPTH_MAX = 6  # to which a type is shown; deeper it is only named
@@ -75,7 +75,7 @@ def _operation(
         if status.startswith(("1", "2")):
             said = f"<p>{status} {escape(answer['description'])}</p>"
             lines.append(said + _contents(answer, types))
-    refused = ", ".join(s for s in operation["responses"] if s.isdecimal() and s >= "3")
+    refused = ", ".join(s for s in operation["responses"] if s.startswith(("3", "4", "5")))
     lines.append(f"<p><small>Or {refused}</small></p>")
     head = f'<b class="m">{method.upper()}</b><code>{escape(path)}</code>'
     summary = f"<summary>{head} <small>{escape(operation['summary'])}</small></summary>"

@@ -93,7 +93,7 @@ def _is_loopback(host: str) -> bool:
         return host == LOOPBACK
 
 
-# Pages of other sites: what they may send with a token, and read of the answers.
+# Pages of other sites may send these methods and headers with a token, and read these of answers.
 CORS_METHODS = "GET, HEAD, POST, PUT, PATCH, DELETE"
 CORS_HEADERS = (
     "authorization, coder-session-token, content-type, content-disposition, idempotency-key,"
@@ -101,34 +101,26 @@ CORS_HEADERS = (
 )
 CORS_EXPOSED = "etag, retry-after, content-disposition, www-authenticate"
 CORS_SECONDS = 600  # for which a browser need not ask again
+PREFLIGHT_HEADERS = (
+    ("access-control-allow-methods", CORS_METHODS),
+    ("access-control-allow-headers", CORS_HEADERS),
+    ("access-control-max-age", str(CORS_SECONDS)),
+)
 
 
-def cors_headers(
-    headers: Mapping[str, str], allowed: Collection[str]
-) -> Sequence[tuple[str, str]] | None:
-    """Return what lets the page that sent a request read the answer; None: it is on no list.
+def cors_headers(headers: Mapping[str, str], allowed: Collection[str]) -> Sequence[tuple[str, str]]:
+    """Return the headers that let a page of another site read the answer; none if it may not.
 
-    Cookies are not among what such a page may send: it shows a token, and a person who is logged in
-    here lends it nothing.
+    Such a page may not send cookies. It shows a token, so it cannot act for a person who happens to
+    be logged in here.
     """
     origin = headers.get("origin", "")
     if origin.lower() not in allowed:
-        return None
+        return ()
     return (
         ("access-control-allow-origin", origin),
         ("access-control-expose-headers", CORS_EXPOSED),
         ("vary", "origin"),
-    )
-
-
-def preflight_headers(headers: Mapping[str, str]) -> Sequence[tuple[str, str]] | None:
-    """Return what answers a browser that asks whether it may ask; None: it does not ask that."""
-    if "access-control-request-method" not in headers:
-        return None
-    return (
-        ("access-control-allow-methods", CORS_METHODS),
-        ("access-control-allow-headers", CORS_HEADERS),
-        ("access-control-max-age", str(CORS_SECONDS)),
     )
 
 

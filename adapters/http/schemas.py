@@ -1,13 +1,16 @@
-"""Schemas of the document, in the form from which generators make the types that they should. Pure.
+"""Schemas of the document, in a form from which generators of clients make the right types. Pure.
 
-A field of an answer that is always there is required, although our struct has a default for it; one
-that a request may leave out is optional. No schema has a `default`: of one that is null generators
-make a field that may not be left out. A field of a request that must not be left out is marked in
-its struct with `REQUIRED`, since the handler refuses its absence in words of its own. The values of
-a text that has only some are in a table, so that clients still take others from newer servers.
+- A field of an answer that is always there is required, although our struct has a default for it. A
+  field that a request may leave out is optional.
+- No schema has a `default`: if it is null, generators make a field that may not be left out.
+- A field that a request must have is marked with `REQUIRED` in its struct, and still has a default
+  there, so that the handler refuses its absence in words of its own.
+- The values of a text that has only a few are in a table and not in its type, so that clients that
+  share our structs still accept other values from newer servers.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from types import MappingProxyType
 from typing import Any
 
 import msgspec
@@ -17,6 +20,7 @@ Schema = dict[str, Any]
 ValueTable = Mapping[tuple[str, str], Sequence[str]]
 """The values of fields by struct and name."""
 
+NO_VALUES: ValueTable = MappingProxyType({})
 REQUIRED = msgspec.Meta(extra_json_schema={"x-required": True})
 NULL = {"type": "null"}
 REFERENCE = "#/components/schemas/"
@@ -25,7 +29,10 @@ REFERENCE = "#/components/schemas/"
 def plain_components(
     components: Mapping[str, Schema], types: Sequence[Any], sent: Iterable[Any], values: ValueTable
 ) -> dict[str, Schema]:
-    """Return the schemas of these types for generators. `sent` are the schemas of requests."""
+    """Return the components for generators.
+
+    `types` are all types of the document, `sent` the schemas of requests.
+    """
     requests = _reached(sent, components)
     sparse = {kind.cls.__name__ for kind in _structs(types) if _omits_defaults(kind)}
     return {
@@ -68,15 +75,13 @@ def _with_values(schema: Schema, values: Sequence[str]) -> Schema:
         return {**schema, "enum": [*values]}
     if "items" in schema:
         return {**schema, "items": _with_values(schema["items"], values)}
-    return (
-        {**schema, "anyOf": [_with_values(kind, values) for kind in schema.get("anyOf", ())]}
-        if ("anyOf" in schema)
-        else schema
-    )
+    if "anyOf" in schema:
+        return {**schema, "anyOf": [_with_values(kind, values) for kind in schema["anyOf"]]}
+    return schema
 
 
 def _reached(schemas: Iterable[Any], components: Mapping[str, Schema]) -> frozenset[str]:
-    """Return the names of all components that these schemas refer to, and those do in turn."""
+    """Return the names of the components to which these schemas lead, also through others."""
     found: set[str] = set()
     ahead = [name for schema in schemas for name in _references(schema)]
     while ahead:
@@ -100,7 +105,7 @@ def _references(schema: Any) -> Iterator[str]:
 
 
 def _structs(types: Sequence[Any]) -> Iterator[inspect.StructType]:
-    """Yield every struct that these types are, or are made of, once."""
+    """Yield once each struct that is among these types or inside them."""
     seen: set[type] = set()
     ahead: list[Any] = list(inspect.multi_type_info(types))
     while ahead:

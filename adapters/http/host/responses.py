@@ -43,7 +43,10 @@ def refusal(refused: HttpError, accept: str = "") -> HttpResponse:
 
 
 def _page(refused: HttpError) -> bytes:
-    """Return a refusal for a person who went to an address. What passes is tried again."""
+    """Return a page that says why a person cannot see an address.
+
+    With a `retry-after` the page loads itself again after that time.
+    """
     after = next((text for name, text in refused.headers if name == "retry-after"), "")
     again = f'<meta http-equiv="refresh" content="{after}">\n' if after else ""
     return f"""<!doctype html>

@@ -1,7 +1,7 @@
 """The models of an organization: the endpoints at /organizations/{organization}/chats/models.
 
-They are those at /chats/model-configs in another form: newer clients name the organization, and get
-the providers along with the models.
+They serve the same models as /chats/model-configs. Newer clients use them: they name the
+organization, and get the providers along with the models.
 """
 
 from collections.abc import Sequence
@@ -12,7 +12,7 @@ from adapters.http.endpoints import Access, Call, Endpoint, Handler, HttpRespons
 from adapters.http.refusals import not_found
 from adapters.models.catalogue import Catalogue
 from adapters.models.routes import presenters
-from adapters.models.routes.model_configs import ModelRoutes, listed_models
+from adapters.models.routes.model_configs import BODY_BYTES_MAX, ModelRoutes, listed_models
 from adapters.models.routes.wire import (
     ChatModelConfig,
     OrganizationChatModels,
@@ -47,7 +47,7 @@ class OrganizationModelRoutes:
             read,
             path=one,
             handle=self.read,
-            summary="A model.",
+            summary="Show a model.",
             answers={200: ChatModelConfig},
         )
         add = replace(
@@ -58,6 +58,7 @@ class OrganizationModelRoutes:
             access=Access.ADMIN,
             has_etag=False,
             body=WriteChatModelConfigRequest,
+            body_bytes_max=BODY_BYTES_MAX,
             answers={201: ChatModelConfig},
             refusals=(409, 412),
         )
@@ -103,7 +104,7 @@ class OrganizationModelRoutes:
         raise not_found()
 
     def _within(self, handle: Handler) -> Handler:
-        """Return a handler that refuses another organization, and else does what this one does."""
+        """Return a handler that refuses other organizations before it calls the given one."""
 
         async def checked(call: Call) -> HttpResponse:
             self._check(call)

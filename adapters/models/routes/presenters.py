@@ -36,13 +36,12 @@ from adapters.models.snapshot import (
 )
 
 SEARCHES_ALONE = (
-    "Web search is switched on, but this model cannot search in the same request in which it is"
-    " offered tools, and chats offer it tools: it will not search. Gemini 3 and later do"
-    " both."
+    "Web search is switched on, but this model cannot search in a request that offers it tools, as "
+    "those of chats do: it will not search. Gemini 3 and later models do both."
 )
 NO_SEARCH_OVER_CHAT = (
-    "Web search is switched on, but this model cannot search over Chat Completions: it will not"
-    " search. Use the Responses API, or a model with search in its name."
+    "Web search is switched on, but this model cannot search over Chat Completions: it will not "
+    "search. Use the Responses API, or a model with search in its name."
 )
 
 
@@ -101,12 +100,12 @@ def model(of: ListedModel, *, organization: UUID) -> ChatModelConfig:
         created_at=of.created_at,
         updated_at=of.updated_at,
         source=of.source.value,
-        warnings=(of.config and warnings_of(of.config)) or UNSET,
+        warnings=(warnings_of(of.config) if of.config else ()) or UNSET,
     )
 
 
-def warnings_of(config: ModelConfig) -> list[str]:
-    """Return what people should know of a model that does not do what it is set up to do."""
+def warnings_of(config: ModelConfig) -> Sequence[str]:
+    """Return a sentence for each thing that is switched on and has no effect at this model."""
     if not any(isinstance(tool, WebSearch) for tool in config.provider_tools):
         return []
     match wire_of(config):
@@ -136,12 +135,10 @@ def models(
 def provider_descriptors(
     of: CatalogueSnapshot, own: UserCatalogue, *, allow_user_keys: bool
 ) -> Sequence[ChatModelProviderDescriptor]:
-    """Return the enabled providers that can be asked, by type and name."""
-    asked = sorted(
-        (each for each in _enabled(of) if not each.is_unsupported),
-        key=lambda each: (each.type, each.name),
-    )
-    return [_descriptor(each, own, allow_user_keys=allow_user_keys) for each in asked]
+    """Return the enabled providers of types that can be asked, ordered by type and name."""
+    supported = [each for each in _enabled(of) if not each.is_unsupported]
+    supported.sort(key=lambda each: (each.type, each.name))
+    return [_descriptor(each, own, allow_user_keys=allow_user_keys) for each in supported]
 
 
 def _descriptor(

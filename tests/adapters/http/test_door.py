@@ -178,7 +178,7 @@ async def test_a_problem_is_told_as_one_to_who_accepts_it():
     )
 
 
-async def test_a_browser_is_told_by_a_page_which_tries_again_what_passes():
+async def test_a_browser_gets_a_refusal_as_a_page_that_tries_again_after_a_while():
     async def refuse(call):
         raise HttpError(503, "no <b>", headers=(("retry-after", "2"),))
 
@@ -430,7 +430,7 @@ async def test_an_answer_that_a_client_has_already_is_not_sent_again():
     assert etag != dict(changed.headers)["etag"]
 
 
-async def test_a_refusal_has_no_name_and_a_row_that_says_nothing_of_it_has_none():
+async def test_a_refusal_has_no_etag_and_a_row_without_etags_sends_none():
     async def refused(call):
         raise HttpError(404, "no")
 

@@ -6,9 +6,9 @@ import msgspec
 import pytest
 
 from adapters.http.endpoints import Access, Endpoint, Parameter
-from adapters.http.openapi_document import NO_VALUES, openapi_document
+from adapters.http.openapi_document import openapi_document
 from adapters.http.openapi_page import ApiDescription, page
-from adapters.http.schemas import REQUIRED
+from adapters.http.schemas import NO_VALUES, REQUIRED
 
 
 class Child(msgspec.Struct):
@@ -201,6 +201,6 @@ def test_a_place_that_takes_a_uuid_says_so(name):
     assert "uuid" == place["schema"]["format"]
 
 
-def test_what_answers_only_refusals_says_that_whatever_it_answers_is_one():
+def test_a_row_that_only_refuses_says_that_every_status_is_a_refusal():
     assert "default" in operation(answers={})["responses"]
     assert "default" not in operation(answers={204: None})["responses"]

@@ -1,7 +1,7 @@
 """Facts about Mistral's models, by name, and about what they demand of a conversation. No I/O.
 
-The same models answer at Mistral, behind the gateways and on servers of one's own; all of them use
-Mistral's own rules for a conversation, which are stricter than those of others.
+The same models answer at Mistral, behind gateways and on users' own servers. Everywhere they keep
+Mistral's rules for a conversation, which are stricter than those of other vendors.
 """
 
 import hashlib
@@ -16,15 +16,15 @@ _LETTERS = string.ascii_letters + string.digits
 
 
 def is_mistral(model: str) -> bool:
-    """Return whether a model is one of Mistral's, by its name behind that of its vendor."""
+    """Return whether a model is one of Mistral's. A vendor before a slash does not count."""
     return _FAMILIES.match(model.rpartition("/")[2].lower()) is not None
 
 
 def short_id(id: str) -> str:
     """Return an id as Mistral takes it: exactly nine letters or digits.
 
-    Ids of other vendors are replaced by their digest, so a call and its answer, and every later
-    request, have the same one.
+    An id of another vendor is replaced by a digest of it, so that a call and its answer have the
+    same id in this request and in all later ones.
     """
     if _SHORT.fullmatch(id):
         return id

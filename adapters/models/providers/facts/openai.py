@@ -19,9 +19,7 @@ _RESPONSES = re.compile(
     r"computer-use-preview"
 )
 _CHAT_ONLY = re.compile(r"search-preview|audio-preview|realtime")
-
-
-# What stands before a name at Bedrock: a part of the world, and the vendor.
+# Bedrock writes a part of the world and the vendor before a name.
 _VENDOR = re.compile(r"([a-z-]+\.)?openai\.")
 
 
@@ -30,7 +28,7 @@ def _bare(model: str) -> str:
 
 
 def _family_name(model: str) -> str:
-    """Return a name without its vendor, however that is written."""
+    """Return a name without its vendor, which stands before a slash or a dot."""
     return _VENDOR.sub("", _bare(model), count=1)
 
 
@@ -118,7 +116,7 @@ def target_of(base_url: str, path: str) -> str:
 
 
 def is_deployment(base_url: str | None) -> bool:
-    """Return whether an address is that of a deployment of Azure's, which has no Responses API."""
+    """Return whether an address is that of an Azure deployment, which has no Responses API."""
     return "/deployments/" in f"{urlsplit(base_url or '').path}/"
 
 

@@ -39,6 +39,7 @@ _CATEGORIES = (
     "HARM_CATEGORY_SEXUALLY_EXPLICIT",
     "HARM_CATEGORY_DANGEROUS_CONTENT",
 )
+# Gemini 3 takes files of these types in the response of a function.
 _IN_RESPONSES = frozenset(
     {"image/png", "image/jpeg", "image/webp", "application/pdf", "text/plain"}
 )
@@ -50,8 +51,8 @@ _T = TypeVar("_T")
 def request_body(prompt: Prompt, *, at_vertex: bool = False) -> bytes:
     """Return the body of a request.
 
-    Vertex wants calls and their results without ids and pairs them by order. It tells nothing of
-    the calls by which the model searches, and refuses to be asked for them.
+    Vertex wants calls and their results without ids and pairs them by order. It does not report the
+    model's own searches, and refuses a request that asks for them.
     """
     options = _options(prompt)
     request = wire.Request(_contents(prompt, at_vertex=at_vertex))
@@ -124,9 +125,9 @@ def _searches(prompt: Prompt) -> bool:
 
 
 def _shows_searches(prompt: Prompt, *, at_vertex: bool) -> bool:
-    """Return whether the model tells of its searches, and wants to be told of them again.
+    """Return whether the model's own searches are reported to us, and sent back to it later.
 
-    It has to where it has functions of ours, too.
+    That is so where the model has functions of ours, too.
     """
     return _searches(prompt) and bool(prompt.tools) and not at_vertex
 
@@ -226,7 +227,7 @@ def _assistant(
 
 
 def _answer(answer: ToolAnswer, prompt: Prompt) -> wire.FunctionResponse:
-    """Return the answer to a call. Its file is in it, or behind all answers."""
+    """Return the answer to a call. Its file is inside it, or follows all the answers."""
     media, text = answer.media, answer.text
     is_inside = media is not None and _is_in_response(media, prompt)
     if media is not None and not text:
@@ -241,7 +242,7 @@ def _answer(answer: ToolAnswer, prompt: Prompt) -> wire.FunctionResponse:
 def _is_in_response(media: FilePart, prompt: Prompt) -> bool:
     """Return whether a file goes into the response of its function.
 
-    Only Gemini 3 looks for files there, and takes no others than these.
+    Models before Gemini 3 do not look for files there.
     """
     return thinks_in_levels(prompt.model) and media.media_type in _IN_RESPONSES
 

@@ -140,8 +140,8 @@ def _details(part: ReasoningPart) -> list[dict[str, Any]]:
 def _answers(answers: Iterable[ToolAnswer], dialect: Dialect) -> Iterator[wire.Message]:
     """Yield the results of tools.
 
-    Only text can be a result here, so files follow all results in a message of the user's, each
-    behind the name of its tool.
+    Only text can be a result here. So files follow all results in a message of the user, and the
+    name of its tool stands before each of them.
     """
     files: list[wire.ContentPart] = []
     for answer in answers:

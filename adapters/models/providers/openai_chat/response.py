@@ -32,9 +32,9 @@ TRUNCATED = "chat completions stream closed before its end"
 
 _chunk = msgspec.json.Decoder(wire.Chunk).decode
 
-# DeepSeek's word for an answer that it broke off for want of machines; another try may succeed.
-_OUT_OF_ORDER = frozenset({"insufficient_system_resource"})
-# Kinds in a list of content that may have nothing in them; what they refer to is not sent.
+# DeepSeek breaks off an answer with this word when it lacks machines. Another try may succeed.
+_OVERLOADED = frozenset({"insufficient_system_resource"})
+# Kinds of chunks that may be empty. A reference names a source that is not sent.
 _EMPTY_CHUNKS = frozenset({"text", "output_text", "thinking", "reasoning", "reference"})
 _REASONS = {
     "stop": FinishReason.STOP,
@@ -93,7 +93,8 @@ class _Reading:
         self._usage = NO_USAGE
         self._id: str | None = None
         self._over = False
-        self.has_message = False  # the model has said something, if only that it is at its end
+        # True once there was a message or a delta, even an empty one.
+        self.has_message = False
 
     @property
     def has_reason(self) -> bool:
@@ -154,7 +155,7 @@ class _Reading:
             yield from self._delta(news, is_whole=choice.delta is None)
         if choice.content_filter_results:
             self._filtered = self._filtered or _filtered_by(choice.content_filter_results)
-        if choice.finish_reason in _OUT_OF_ORDER:
+        if choice.finish_reason in _OVERLOADED:
             raise ReportedFailure(f"overloaded: {choice.finish_reason}")
         if choice.finish_reason == "error":
             raise ReportedFailure("server error: the model stopped with an error")
@@ -189,7 +190,7 @@ class _Reading:
         yield ReasoningDelta(self._block("reasoning"), text or read)
 
     def _content(self, text: str, *, thought: bool) -> Iterator[Delta]:
-        """Say a text. Google's imitation puts thoughts into it, marked, and between two words."""
+        """Say a text. Google's version of this API puts marked thoughts between two words in it."""
         if thought:
             said, _, text = text.partition(THOUGHT_ENDS)
             yield from self._think(said.removeprefix(THOUGHT_BEGINS))
@@ -285,8 +286,8 @@ class _Reading:
 def _is_thought(news: wire.Delta, text: str, *, is_whole: bool) -> bool:
     """Return whether a text begins with thoughts.
 
-    The mark of a chunk is about all of it. That of a whole answer only says that there are
-    thoughts in it, and the words around them tell where.
+    The mark of a chunk is about all of it. The mark of a whole answer only says that there are
+    thoughts in it, which the words around them delimit.
     """
     google = news.extra_content.google if news.extra_content else None
     if google is None or not google.thought:

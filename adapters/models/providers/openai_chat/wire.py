@@ -182,8 +182,11 @@ class Annotation(Struct):
 
 
 class ContentChunk(Struct):
-    """A chunk of content where it is a list: Mistral's thoughts are a list in it once more, and
-    Databricks has them under `summary`. Other kinds have none of these fields."""
+    """A chunk of content, where the content is a list.
+
+    Mistral sends thoughts as a list in `thinking`, Databricks in `summary`. Chunks of kinds that we
+    do not know have none of these fields.
+    """
 
     type: str = ""
     text: str | None = None

@@ -1,10 +1,10 @@
 """A prompt as a request of the Responses API. Pure.
 
-The whole history is sent every time. Reasoning goes back in the encrypted form in which it came,
-and only to a model that reasons; that of an open model came as plain text, and goes back to servers
-that are not OpenAI's own; a search goes back only behind the reasoning that led to it,
-because either is refused without the other. Other items go without their ids, so that nothing
-has to be stored at the other end.
+The whole history is sent every time. Encrypted reasoning goes back as it came, and only to a
+model that reasons. Reasoning in plain text, which open models send, goes back only to servers that
+are not OpenAI's own. A search goes back only behind the reasoning that led to it, because either is
+refused without the other. Other items go without their ids, so that nothing has to be stored at the
+other end.
 """
 
 import base64

@@ -4,6 +4,7 @@ from uuid import uuid4
 
 import pytest
 
+from adapters.models.routes.model_configs import BODY_BYTES_MAX, PATH
 from tests.adapters.models.routes.test_model_configs import a_model, listed, made
 from tests.adapters.models.routes.test_providers import added
 
@@ -74,3 +75,11 @@ async def test_a_model_says_of_which_type_its_provider_is(edge):
 
     assert "openai" == model["provider"]
     assert "openai" in [each["provider"] for each in await listed(edge.member)]
+
+
+@pytest.mark.parametrize("path_of", [models_of, lambda _: PATH])
+async def test_a_model_that_is_too_large_is_refused_at_both_addresses(path_of, edge):
+    provider = await added(edge)
+    large = a_model(provider, display_name="x" * BODY_BYTES_MAX)
+
+    assert 413 == (await edge.admin.post(path_of(edge.organization), large)).status
