@@ -184,38 +184,30 @@ async def test_one_that_ignores_its_end_does_not_compute_without_a_pause(plugin,
     turns, began = shared(plugin, "turns"), trio.current_time()
     before = len(turns)
     await trio.sleep(0.4)
+    rounds = len(turns) - before
     seconds = trio.current_time() - began
 
-    assert len(turns) - before < 1.5 * seconds / 0.01, "it sleeps for 0.01 s in each round"
+    assert rounds < 1.5 * seconds / 0.01, "it sleeps for 0.01 s in each round"
 
 
 async def test_one_that_blocks_its_loop_is_named_with_its_place(plugin, bounds, entries):
     bounds(BLOCKED_SECONDS=0.3)
-    beats, said = 0, []
+    said = []
     async with trio.open_nursery() as together:
-
-        async def beat():
-            nonlocal beats
-            while True:
-                await trio.sleep(0.01)
-                beats += 1
 
         async def block():
             said.append(await called(plugin, "block"))
 
-        together.start_soon(beat)
         together.start_soon(block)
+        # The daemon's own loop goes on, or this would see nothing before the call is let go.
         await until(lambda: entries.of("plugin.blocked"))
-        turned = beats
         let_go(plugin)
         await until(lambda: said and entries.of("plugin.unblocked"))
-        together.cancel_scope.cancel()
 
     assert ['{"output":"done"}'] == said
     [fields] = entries.of("plugin.blocked")
     assert "faulty" == fields["plugin"]
     assert fields["at"].startswith("in block (")
-    assert turned > 1, "the daemon's loop turned meanwhile"
     assert 1 == plugin.loop.statistics().blocked_count
     assert not plugin.loop.statistics().blocked
 

@@ -17,6 +17,7 @@ from tests.adapters.chats.routes.ground import MODELS, ORGANIZATION, text
 from tests.adapters.postgres.stores import new_file_ids
 from tests.contracts.given import applied
 from tests.fakes.severed_network import severed_network
+from tests.patience import PATIENCE_SECONDS
 
 NIL = str(UUID(int=0))
 ID = str(UUID(int=7))
@@ -276,7 +277,10 @@ async def test_a_chat_whose_process_is_silent_says_when_another_takes_it_over(gr
         )
         return (await ground.get(chat)).said.get("takeover_seconds")
 
-    assert [None, 20, 0] == [await takeover(seconds) for seconds in (5, 10.5, 60)]
+    # A beat of the future is not old on a slow machine, either.
+    assert None is await takeover(-PATIENCE_SECONDS)
+    assert await takeover(10) in range(21)
+    assert 0 == await takeover(60)
     assert [] == [each for each in (await ground.list()).said if "takeover_seconds" in each]
 
 

@@ -16,6 +16,7 @@ from tests.adapters.chats.streams.ground import ANN, BOB, PATIENCE_SECONDS, ROOT
 pytestmark = pytest.mark.slow
 
 HELLO = "hello [[text: good day]]"
+STATUS_KINDS = ("status_change", "action_required")
 
 
 @pytest.fixture
@@ -51,9 +52,17 @@ class Listener:
         return [event["kind"] for event in self.events if event["chat"]["id"] == str(chat)]
 
     def was(self, chat, status):
-        return [e["chat"]["status"] for e in self.events if e["chat"]["id"] == str(chat)][-1:] == [
-            status
+        """Return whether the last change that was told left the chat in a status.
+
+        An event shows the chat as it is when it is read. So `created` may show the end of the first
+        turn already, and the news of that end is still to come.
+        """
+        changes = [
+            event["chat"]["status"]
+            for event in self.events
+            if event["chat"]["id"] == str(chat) and event["kind"] in STATUS_KINDS
         ]
+        return changes[-1:] == [status]
 
 
 @asynccontextmanager

@@ -65,118 +65,94 @@ def google(code, message, status):
     return {"error": {"code": code, "message": message, "status": status}}
 
 
-CASES = [
-    ("anthropic", 404, anthropic("not_found_error", "model: claude-sonet"), UNKNOWN, "config"),
-    (
-        "google",
-        404,
-        google(
+# What a person is told, with the kind of failure: the answers of which they are told that.
+TOLD = {
+    (UNKNOWN, "config"): [
+        ("anthropic", 404, anthropic("not_found_error", "model: claude-sonet")),
+        (
+            "google",
             404,
-            "models/gemini-x is not found for API version v1beta, or is not supported for"
-            " generateContent.",
-            "NOT_FOUND",
+            google(
+                404,
+                "models/gemini-x is not found for API version v1beta, or is not supported for"
+                " generateContent.",
+                "NOT_FOUND",
+            ),
         ),
-        UNKNOWN,
-        "config",
-    ),
-    (
-        "google",
-        404,
-        [google(404, "Publisher Model `projects/p/m` was not found", "NOT_FOUND")],
-        UNKNOWN,
-        "config",
-    ),
-    ("bedrock", 400, {"message": "The provided model identifier is invalid."}, UNKNOWN, "config"),
-    (
-        "bedrock",
-        404,
-        {"message": "Could not resolve the foundation model from the model identifier."},
-        UNKNOWN,
-        "config",
-    ),
-    ("openrouter", 400, said("clod is not a valid model ID", code=400), UNKNOWN, "config"),
-    ("openrouter", 404, said("No endpoints found for x/y.", code=404), UNKNOWN, "config"),
-    (
-        "azure",
-        404,
-        said("The API deployment for this resource does not exist.", code="DeploymentNotFound"),
-        UNKNOWN,
-        "config",
-    ),
-    ("openai-compat", 404, said('model "x" not found, try pulling it first'), UNKNOWN, "config"),
-    (
-        "openai-compat",
-        400,
-        said("Model Not Exist", code="bad_request"),
-        UNKNOWN,
-        "config",
-    ),
-    ("openai-compat", 404, {"detail": "Not Found"}, UNKNOWN, "config"),
-    (
-        "anthropic",
-        400,
-        anthropic("invalid_request_error", "max_tokens: 99999 > 8192"),
-        REFUSED,
-        "generic",
-    ),
-    (
-        "google",
-        400,
-        google(400, "Invalid value at 'x'", "INVALID_ARGUMENT"),
-        REFUSED,
-        "generic",
-    ),
-    ("bedrock", 400, {"message": "messages: too many images"}, REFUSED, "generic"),
-    (
-        "openai",
-        400,
-        said("Unsupported parameter: 'top_p'", type="invalid_request_error"),
-        REFUSED,
-        "generic",
-    ),
-    ("openai-compat", 422, said("Input should be a valid string"), REFUSED, "generic"),
-    (
-        "google",
-        400,
-        google(400, "API key not valid. Please pass a valid API key.", "INVALID_ARGUMENT"),
-        KEY,
-        "auth",
-    ),
-    ("openai-compat", 400, {"error": "Incorrect API key provided: xa***"}, KEY, "auth"),
-    (
-        "openai",
-        400,
-        said("Item 'rs_1' of type 'reasoning' was provided without its required following item."),
-        MISMATCH,
-        "generic",
-    ),
-    (
-        "openai",
-        404,
-        said("Item with id 'rs_1' not found. Items are not persisted when `store` is false."),
-        MISMATCH,
-        "generic",
-    ),
-    ("openai-compat", 400, said("No tool output found for tool call call_1."), MISMATCH, "generic"),
-    (
-        "anthropic",
-        400,
-        anthropic(
-            "invalid_request_error",
-            "messages.2: `tool_use` ids were found without `tool_result` blocks immediately"
-            " after: toolu_1.",
+        (
+            "google",
+            404,
+            [google(404, "Publisher Model `projects/p/m` was not found", "NOT_FOUND")],
         ),
-        MISMATCH,
-        "generic",
-    ),
-    (
-        "openai-compat",
-        400,
-        {"object": "error", "message": "Not the same number of function calls and responses"},
-        MISMATCH,
-        "generic",
-    ),
-]
+        ("bedrock", 400, {"message": "The provided model identifier is invalid."}),
+        (
+            "bedrock",
+            404,
+            {"message": "Could not resolve the foundation model from the model identifier."},
+        ),
+        ("openrouter", 400, said("clod is not a valid model ID", code=400)),
+        ("openrouter", 404, said("No endpoints found for x/y.", code=404)),
+        (
+            "azure",
+            404,
+            said(
+                "The API deployment for this resource does not exist.",
+                code="DeploymentNotFound",
+            ),
+        ),
+        ("openai-compat", 404, said('model "x" not found, try pulling it first')),
+        ("openai-compat", 400, said("Model Not Exist", code="bad_request")),
+        ("openai-compat", 404, {"detail": "Not Found"}),
+    ],
+    (REFUSED, "generic"): [
+        ("anthropic", 400, anthropic("invalid_request_error", "max_tokens: 99999 > 8192")),
+        ("google", 400, google(400, "Invalid value at 'x'", "INVALID_ARGUMENT")),
+        ("bedrock", 400, {"message": "messages: too many images"}),
+        ("openai", 400, said("Unsupported parameter: 'top_p'", type="invalid_request_error")),
+        ("openai-compat", 422, said("Input should be a valid string")),
+    ],
+    (KEY, "auth"): [
+        (
+            "google",
+            400,
+            google(400, "API key not valid. Please pass a valid API key.", "INVALID_ARGUMENT"),
+        ),
+        ("openai-compat", 400, {"error": "Incorrect API key provided: xa***"}),
+    ],
+    (MISMATCH, "generic"): [
+        (
+            "openai",
+            400,
+            said(
+                "Item 'rs_1' of type 'reasoning' was provided without its required following item."
+            ),
+        ),
+        (
+            "openai",
+            404,
+            said("Item with id 'rs_1' not found. Items are not persisted when `store` is false."),
+        ),
+        ("openai-compat", 400, said("No tool output found for tool call call_1.")),
+        (
+            "anthropic",
+            400,
+            anthropic(
+                "invalid_request_error",
+                "messages.2: `tool_use` ids were found without `tool_result` blocks immediately"
+                " after: toolu_1.",
+            ),
+        ),
+        (
+            "openai-compat",
+            400,
+            {
+                "object": "error",
+                "message": "Not the same number of function calls and responses",
+            },
+        ),
+    ],
+}
+CASES = [(*case, *told) for told, cases in TOLD.items() for case in cases]
 
 
 @pytest.mark.parametrize(("vendor", "status", "body", "message", "kind"), CASES)
