@@ -12,7 +12,7 @@ For other rooms:
     routes.messages           messages: read in pages, sent, edited
     routes.not_implemented    endpoints that clients know and that do nothing here
     routes.queue              the queue of a chat
-    routes.repositories       the repository of a chat's workspace, of which nothing is known
+    routes.repositories       requests about a chat's repository and desktop, which are not built
     routes.sharing            who may read a chat besides its owner
     routes.titles             titles asked of a model
     routes.turns              turns: interrupted, answered by the client's tools, compacted

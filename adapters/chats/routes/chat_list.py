@@ -157,7 +157,7 @@ QUERY_CHARACTERS_MAX = 4_096  # of a search; a longer one is refused
 _TRUTH = {word: word in ("true", "t", "1") for word in ("true", "t", "1", "false", "f", "0")}
 _MINE, _THEIRS = "created_by_me", "shared_with_me"
 _STATUSES = {status.value: status for status in Status}
-_REPOSITORY = ("pr_status", "pr", "pr_title", "repo", "diff_url")  # refused: no chat has any
+_REPOSITORY = ("pr_status", "pr", "pr_title", "repo", "diff_url")  # refused: these are not built
 _REPEATABLE = ("source", "status")
 _KEYS = ("title", "archived", "has_unread", "needs_me", "search", "source", "status")
 # Quoted, or not. A quote that nobody closes is closed by the end.
@@ -216,7 +216,7 @@ def _terms(query: str) -> Mapping[str, list[str]]:
         if not (key and value):
             _refuse(f"{term[:80]!r} must not begin or end with a colon")
         if key in _REPOSITORY:
-            _refuse("nothing is known here of pull requests and repositories of chats", key)
+            _refuse("is not built: chats have no pull requests and repositories here", key)
         if key not in _KEYS:
             _refuse(f"is none of {', '.join(_KEYS)}", key[:80])
         terms.setdefault(key, []).append(_unquoted(value))
@@ -274,7 +274,7 @@ def _label(text: str) -> tuple[str, str]:
 
 
 def _refuse(fact: str, term: str = "q") -> NoReturn:
-    """Refuse a search. The fault is that of a term, or of the text as a whole."""
+    """Refuse a search because of one term, or because of the whole text ("q")."""
     raise _refused(term, fact)
 
 

@@ -1,7 +1,7 @@
-"""The repository of a chat's workspace, of which nothing is known here, and its desktop.
+"""Requests about the repository and the desktop of a chat's workspace, which are not built here.
 
-Clients ask for these before they know whether a chat has a workspace at all. They are told what
-they take for "there is nothing", and 501 where there could be something.
+Clients send them before they know whether a chat has a workspace at all. Without one they get the
+answer that means "there is nothing" to them, and else 501.
 """
 
 from collections.abc import Sequence
@@ -13,7 +13,7 @@ from adapters.http.endpoints import Call, Endpoint, HttpResponse, json_response
 from adapters.http.refusals import HttpError
 
 CHAT = "/api/v2/chats/{chat}"
-NO_WORKSPACE = "Chat has no workspace to watch."  # words that clients know
+NO_WORKSPACE = "Chat has no workspace to watch."  # clients look for these words
 
 
 class RepositoryRoutes:
@@ -29,7 +29,7 @@ class RepositoryRoutes:
                 method="GET",
                 path=f"{CHAT}/diff",
                 handle=self.diff,
-                summary="What the chat's branch changes: nothing is known of repositories.",
+                summary="The changes of the chat's branch. There are none: only its id is told.",
                 tag="later",
                 answers={200: ChatDiffContents},
             ),
@@ -38,7 +38,7 @@ class RepositoryRoutes:
                     method="GET",
                     path=f"{CHAT}/stream/{what}",
                     handle=self.workspace_stream,
-                    summary=f"Not there yet: {what}; 400 for a chat without a workspace",
+                    summary=f"Not built: {what}. Without a workspace the answer is 400.",
                     tag="later",
                     refusals=(501,),
                 )
@@ -48,7 +48,7 @@ class RepositoryRoutes:
                 method="GET",
                 path=f"{CHAT}/stream/parts",
                 handle=self.parts,
-                summary="Not there: pieces between servers of another kind",
+                summary="Not built: pieces of answers between servers of another kind",
                 tag="later",
                 refusals=(426, 501),
             ),

@@ -91,7 +91,7 @@ class SharingRoutes:
 
 
 def readers_changed(chat: VisibleChat, roles: RoleChanges) -> Sequence[ReadersChanged]:
-    """Return the news of a change of the chat's readers. The only group is that of all users."""
+    """Return a hint for each reader who came or went. None stands for the group of all users."""
     users: Sequence[UserId | None] = [UserId(user) for user in roles.users]
     everybody = [None] if roles.groups else []
     return [ReadersChanged(chat.id, chat.owner_id, user) for user in (*users, *everybody)]

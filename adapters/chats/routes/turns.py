@@ -112,7 +112,7 @@ class TurnRoutes:
         )
 
     async def interrupt(self, call: Call) -> HttpResponse:
-        """End the turn. Where that is under way already, the answer is that it is."""
+        """End the turn. If it is being ended already, answer with the chat as it is."""
         found = await self._overviews.admitted(call, self._admission)
         checked_to_update(call, found.chat)
         applied = await self._sending.apply(

@@ -108,8 +108,10 @@ WatchKind = Literal[
 
 
 class ChatWatchEvent(msgspec.Struct, frozen=True):
-    """News of a chat of a user's list; `chat` is as a list shows it, and with `unshared` its id
-    only."""
+    """News of a chat of a user's list.
+
+    `chat` is the chat as a list shows it. In an event `unshared` it has only its id.
+    """
 
     kind: WatchKind
     chat: Raw
@@ -137,8 +139,8 @@ class EventPlace(msgspec.Struct, frozen=True):
     message_part: PiecePlace | None = None
 
 
-# An event of server-sent events, which no client but ours knew, leaves out the empty fields of its
-# parts: they are most of the bytes of a short one. A WebSocket has them, as older clients want.
+# Server-sent events leave out the empty fields of parts, which would be most of a short event.
+# WebSockets send them, because older clients want them.
 
 
 class SparseMessagePart(ChatMessagePart, frozen=True, kw_only=True, omit_defaults=True):

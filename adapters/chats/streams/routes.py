@@ -37,7 +37,7 @@ EVENT_STREAM = "text/event-stream; charset=utf-8"
 _PARAMETERS = (
     Parameter(name="after_id", type=int, help="the newest message that you have"),
     Parameter(name="after_part", help="the last piece that you have: HISTORY.ATTEMPT.SEQ"),
-    Parameter(name="seen", type=bool, help="false: the chat does not become read by this"),
+    Parameter(name="seen", type=bool, help="false: this stream does not mark the chat as read"),
 )
 _WHOLE = re.compile(r"-?[0-9]{1,19}", re.ASCII)
 _PART = re.compile(r"([0-9]{1,18})\.([0-9]{1,9})\.([0-9]{1,9})", re.ASCII)
@@ -132,7 +132,7 @@ class StreamRoutes:
             await socket.close(POLICY, "you may read this chat no more")
 
     def _reading(self, visible: VisibleChat, *, is_seen: bool) -> AbstractContextManager[None]:
-        """Return what notes that the chat is being read, if it is by its owner."""
+        """Return a context that notes that the chat is read, if its owner reads it."""
         if not visible.by_owner:
             return nullcontext()
         return self._read_cursors.reading(visible.id, is_seen=is_seen)

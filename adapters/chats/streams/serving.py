@@ -102,8 +102,10 @@ def unreadable(chat: ChatId) -> bytes:
 
 
 class EventStream(AsyncGenerator[bytes, None]):
-    """The body of a response. `reading` is entered when the watcher comes, and left when they go;
-    they come when the first piece is asked for."""
+    """The body of a response.
+
+    `reading` is entered when the first piece is asked for, and left when the stream ends.
+    """
 
     def __init__(
         self,

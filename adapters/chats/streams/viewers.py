@@ -1,8 +1,8 @@
 """The watchers of chats: those who do not own them may lose access, what owners see is remembered.
 
 A watcher is let in once, and a stream may go on for weeks. So every LOOK_SECONDS one statement asks
-which watchers of other people's chats may still read them, and at once when it hears that a list of
-readers was changed. Owners cost nothing, and where all watchers are owners nothing is asked.
+which watchers of other people's chats may still read them, and also when a list of readers has just
+changed. Owners cost nothing, and where all watchers are owners nothing is asked.
 """
 
 from collections.abc import AsyncGenerator, AsyncIterator, Callable, Iterator
@@ -20,7 +20,7 @@ from runtime.ends import Cause
 from runtime.log import emit
 from runtime.statistics import CounterMetric, GaugeMetric
 
-LOOK_SECONDS = 10.0  # between two looks; a change of which the news was lost is seen so late
+LOOK_SECONDS = 10.0  # between two looks; a change whose hint was lost is noticed by then
 WAITING_MAX = 16_384  # chats whose note waits; one more is noted when it is seen the next time
 
 
@@ -130,7 +130,7 @@ class ReadMarks(Protocol):
 
 @dataclass(eq=False, slots=True)
 class _Reading:
-    """A stream that an owner reads; what it told is seen, unless they say that it is not."""
+    """An open stream of an owner. `is_seen` is false while they keep the chat unread."""
 
     is_seen: bool
 
@@ -149,7 +149,7 @@ class ReadCursors:
 
     @contextmanager
     def reading(self, chat: ChatId, *, is_seen: bool) -> Iterator[None]:
-        """Note that the owner sees the chat as the block begins and as it ends, unless it is kept
+        """Note that the owner sees the chat when the block begins and ends, unless they keep it
         unread."""
         reading = _Reading(is_seen)
         self._readings.setdefault(chat, set()).add(reading)
@@ -166,7 +166,7 @@ class ReadCursors:
                 del self._readings[chat]
 
     def set_seen(self, chat: ChatId, *, is_seen: bool) -> None:
-        """Let the streams that are open note that the chat was seen, or not: as its owner says."""
+        """Tell the open streams of a chat whether its owner has seen it or keeps it unread."""
         if not is_seen:
             self._waiting.pop(chat, None)
         for reading in self._readings.get(chat, ()):

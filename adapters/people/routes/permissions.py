@@ -1,7 +1,7 @@
 """Permissions of the caller: clients ask for them, to hide what cannot be used.
 
-A check names a kind of object, an action, and perhaps whose object it is. Without an owner it is
-about all objects of the kind, so that only admins may do to them what others may do to their own.
+A check names a kind of object, an action, and perhaps the owner of the object. Without an owner it
+is about all objects of the kind: only admins may do to them what others may do to their own.
 """
 
 from collections.abc import Mapping, Sequence
@@ -36,7 +36,7 @@ class PermissionCheck(Struct, frozen=True):
 
 
 class PermissionRequest(Struct, frozen=True):
-    """Checks, each under a name of the client's own, by which it is answered."""
+    """Checks by names that the client chooses. The answer has the same names."""
 
     checks: Mapping[str, PermissionCheck]
 
@@ -56,12 +56,12 @@ class AssignableRole(Struct, frozen=True):
 
 @dataclass(frozen=True, slots=True)
 class ResourceRule:
-    """The actions on a kind of object: those that there are, and what members may do."""
+    """The actions on a kind of object, and those of them that members may do."""
 
-    area: str  # of scopes that a token needs; "": none
+    area: str  # the scopes of a token that are needed; "": none
     actions: frozenset[str]
-    own: frozenset[str] = frozenset()  # by a member, on what is theirs
-    any: frozenset[str] = frozenset()  # by a member, on everything
+    own: frozenset[str] = frozenset()  # what members may do to their own objects
+    any: frozenset[str] = frozenset()  # what members may do to every object
 
 
 def _rule(area: str, actions: str, own: str = "", any: str = "") -> ResourceRule:
@@ -70,7 +70,7 @@ def _rule(area: str, actions: str, own: str = "", any: str = "") -> ResourceRule
     )
 
 
-# Objects of other kinds are not here, so that nobody may do anything to them.
+# Every check of a kind that is not in this table is answered with false.
 RULES: Mapping[str, ResourceRule] = MappingProxyType(
     {
         "chat": _rule("chats", "create read update share", "create read update share", "create"),
@@ -93,7 +93,7 @@ RULES: Mapping[str, ResourceRule] = MappingProxyType(
 
 
 def may(caller: Caller, check: PermissionCheck) -> bool:
-    """Return whether a caller may do an action to an object, or to all of its kind."""
+    """Return whether a caller may do an action to an object, or to all objects of a kind."""
     rule = RULES.get(check.object.resource_type)
     if rule is None or check.action not in rule.actions:
         return False
@@ -106,7 +106,7 @@ def may(caller: Caller, check: PermissionCheck) -> bool:
 
 
 class Permissions:
-    """Routes that answer what the caller may do, and which roles there are."""
+    """Routes that tell what the caller may do, and which roles there are."""
 
     def endpoints(self) -> Sequence[Endpoint]:
         return (
@@ -114,7 +114,7 @@ class Permissions:
                 method="POST",
                 path="/api/v2/authcheck",
                 handle=self.check,
-                summary="What the caller may do, for each check that is named",
+                summary="Tell for each check whether the caller may do it",
                 tag="users",
                 scope="",
                 body=PermissionRequest,
@@ -135,7 +135,7 @@ class Permissions:
     async def check(self, call: Call) -> HttpResponse:
         checks = call.read(PermissionRequest).checks
         if len(checks) > CHECKS_MAX:
-            detail = f"holds {len(checks)} checks, at most {CHECKS_MAX}"
+            detail = f"holds {len(checks)} checks, may hold {CHECKS_MAX}"
             raise HttpError(400, "Too many checks.", validations=(Validation("checks", detail),))
         return json_response(200, {name: may(call.user, each) for name, each in checks.items()})
 

@@ -153,13 +153,15 @@ class PersonalTokens:
 
     async def revoke(self, call: Call) -> HttpResponse:
         token = await self._token(call)
-        return self._ended(token, await self._auth.tokens.revoke(token.user_id, token.id))
+        has_ended = await self._auth.tokens.revoke(token.user_id, token.id)
+        return self._answer(token, has_ended=has_ended)
 
     async def expire(self, call: Call) -> HttpResponse:
         token = await self._token(call)
-        return self._ended(token, await self._auth.tokens.expire(token.user_id, token.id))
+        has_ended = await self._auth.tokens.expire(token.user_id, token.id)
+        return self._answer(token, has_ended=has_ended)
 
-    def _ended(self, token: ListedToken, has_ended: bool) -> HttpResponse:
+    def _answer(self, token: ListedToken, *, has_ended: bool) -> HttpResponse:
         if not has_ended:
             detail = "it stands in the configuration of the server; change it there"
             raise HttpError(409, "The token cannot be revoked.", detail=detail)

@@ -143,7 +143,7 @@ class Tokens:
         return bool(revoked)
 
     async def expire(self, user: UserId, id: str) -> bool:
-        """Let a token end now. Unlike a revoked one it is still listed, among those that ended."""
+        """Let a token end now, and return whether there was one. It is still listed as expired."""
         [expired] = await self._write((SQL["expire_token"], {"id": id, "user": user}))
         return bool(expired)
 

@@ -36,7 +36,7 @@ class ClientRegistration:
     client_id: str
     auth_url: str
     token_url: str
-    issuer: str = ""  # as it names itself; empty: it does not
+    issuer: str = ""  # as the authorization server names itself; empty: it does not
     revocation_url: str = ""
     scopes: str = ""
 
@@ -62,12 +62,12 @@ async def _discovered(
     client: httpx2.AsyncClient, url: str, *, redirect_uri: str, name: str
 ) -> ClientRegistration:
     resource = await _first(client, resource_urls(url))
-    if resource is not None and not is_about(resource, url):
-        raise NotDiscovered("what is said of the server is about another one")
+    if resource is not None and not describes_server(resource, url):
+        raise NotDiscovered("the metadata of the server describes another server")
     issuer = _issuer(url, resource)
     found = await _first(client, issuer_urls(issuer))
-    if found is not None and not is_by(found, issuer):
-        raise NotDiscovered("what is said of the authorization server is said of another one")
+    if found is not None and not describes_issuer(found, issuer):
+        raise NotDiscovered("the metadata of the authorization server describes another one")
     if found is None and resource is None:
         raise NotDiscovered("the server says nothing of the authorization server that it trusts")
     if found is None:
@@ -94,9 +94,12 @@ async def _discovered(
     )
 
 
-def is_about(resource: Mapping[str, Any], url: str) -> bool:
-    """Return whether metadata of a resource is that of this server, or of all below an address of
-    which it is one (RFC 9728, 3.3). Metadata that names no resource is taken as it is. Pure."""
+def describes_server(resource: Mapping[str, Any], url: str) -> bool:
+    """Return whether metadata of a resource describes the server at an address (RFC 9728, 3.3).
+
+    It may name the server itself, or an address above it. Metadata that names no resource is
+    accepted. Pure.
+    """
     said = resource.get("resource")
     if said is None:
         return True
@@ -108,15 +111,17 @@ def is_about(resource: Mapping[str, Any], url: str) -> bool:
     return f"{asked.path.rstrip('/')}/".startswith(f"{named.path.rstrip('/')}/")
 
 
-def is_by(metadata: Mapping[str, Any], issuer: str) -> bool:
-    """Return whether metadata is that of this authorization server (RFC 8414, 3.3), but for a slash
-    at its end. Metadata that names no issuer is taken as it is. Pure."""
+def describes_issuer(metadata: Mapping[str, Any], issuer: str) -> bool:
+    """Return whether metadata describes an authorization server (RFC 8414, 3.3).
+
+    A slash at the end does not count. Metadata that names no issuer is accepted. Pure.
+    """
     said = metadata.get("issuer")
     return said is None or (isinstance(said, str) and said.rstrip("/") == issuer.rstrip("/"))
 
 
 def issuer_of(metadata: Mapping[str, Any]) -> str:
-    """Return the issuer as metadata names it, or "" if it names none that can be kept. Pure."""
+    """Return the issuer that metadata names, or "" if it names none or too long a one. Pure."""
     said = metadata.get("issuer")
     return said if isinstance(said, str) and len(said) <= TEXT_CHARACTERS_MAX else ""
 

@@ -75,7 +75,7 @@ class OAuthRoutes:
                 parameters=(
                     Parameter(name="code"),
                     Parameter(name="state"),
-                    Parameter(name="iss", help="who has given the code"),
+                    Parameter(name="iss", help="the authorization server that gave the code"),
                 ),
             ),
             Endpoint(
@@ -142,7 +142,8 @@ class OAuthRoutes:
         server = (await self._mcp.registry.servers()).get(id)
         if server is None or (sealed is None and not may_see(call.user, server)):
             raise not_found()
-        if sealed is None:  # they are not logged in there, which is what they want
+        if sealed is None:
+            # The caller is not logged in there, which is what they ask for.
             return json_response(200, Disconnected(False))
         try:
             opened = self._vault.open(sealed, token_purpose(call.user.id, id))
@@ -178,12 +179,16 @@ def _check(server: McpServer) -> None:
 
 
 def _check_issuer(server: McpServer, said: str | None) -> None:
-    """Refuse an answer that another authorization server has given (RFC 9207, 2.4): the code would
-    be shown to the wrong one."""
+    """Refuse an answer of another authorization server (RFC 9207, 2.4).
+
+    Otherwise we would send its code to the wrong one.
+    """
     known = server.config.oauth2_issuer
     if said and known and said != known:
         raise HttpError(
-            400, "The answer is from another authorization server.", detail="begin it again"
+            400,
+            "The answer is from another authorization server.",
+            detail="begin the login again",
         )
 
 

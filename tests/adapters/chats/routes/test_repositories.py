@@ -1,4 +1,4 @@
-"""What clients ask of repositories and desktops of chats, of which nothing is known."""
+"""Requests about repositories and desktops of chats, which are not built."""
 
 import pytest
 
@@ -13,7 +13,7 @@ async def a_chat(edge):
     return f"{CHATS}/{(await edge.member.post(CHATS, new)).document['id']}"
 
 
-async def test_of_a_chat_without_a_repository_only_the_chat_is_known(edge):
+async def test_the_changes_of_a_chat_are_its_id_and_nothing_else(edge):
     chat = await a_chat(edge)
 
     answer = await edge.member.get(f"{chat}/diff")
@@ -28,7 +28,7 @@ async def test_a_chat_without_a_workspace_has_nothing_to_watch(edge, what):
     assert (400, "Chat has no workspace to watch.") == (answer.status, answer.document["message"])
 
 
-async def test_pieces_for_other_servers_are_asked_for_by_sockets_and_not_there(edge):
+async def test_pieces_for_other_servers_are_refused_and_a_plain_request_is_told_to_upgrade(edge):
     chat = await a_chat(edge)
 
     plain = await edge.member.get(f"{chat}/stream/parts")

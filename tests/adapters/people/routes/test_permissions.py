@@ -1,4 +1,4 @@
-"""What callers are told that they may do."""
+"""Permissions of callers, by rules and over the API."""
 
 from uuid import UUID
 
@@ -49,9 +49,7 @@ def check(kind, action, owner=""):
         ("chat", "fly", "me", False, False),
     ],
 )
-def test_a_member_may_do_what_is_theirs_and_an_admin_what_there_is(
-    kind, action, owner, member, admin
-):
+def test_members_may_act_on_their_own_objects_and_admins_on_all(kind, action, owner, member, admin):
     asked = check(kind, action, owner)
 
     assert (member, admin) == (may(a_caller(), asked), may(a_caller(is_admin=True), asked))
@@ -61,7 +59,7 @@ def test_a_member_may_do_what_is_theirs_and_an_admin_what_there_is(
     ("scope", "allowed"),
     [("chats", {"create", "read", "update", "share"}), ("chats:read", {"read"}), ("users", set())],
 )
-def test_a_token_may_no_more_than_its_scope(scope, allowed):
+def test_a_token_allows_no_more_than_its_scope(scope, allowed):
     caller = a_caller(is_admin=True, scopes=(scope,))
 
     found = {action for action in RULES["chat"].actions if may(caller, check("chat", action))}
@@ -69,7 +67,7 @@ def test_a_token_may_no_more_than_its_scope(scope, allowed):
     assert allowed == found
 
 
-def test_nothing_is_allowed_to_members_that_nobody_can_do():
+def test_members_are_allowed_only_actions_that_exist():
     for rule in RULES.values():
         assert rule.own | rule.any <= rule.actions
 

@@ -7,9 +7,9 @@ import pytest
 
 from adapters.tools.mcp.oauth.discovery import (
     NotDiscovered,
+    describes_issuer,
+    describes_server,
     discover,
-    is_about,
-    is_by,
     issuer_urls,
     resource_urls,
 )
@@ -118,11 +118,13 @@ def test_addresses_of_metadata_stand_in_the_order_of_the_rules():
 @pytest.mark.parametrize(
     ("path", "foreign", "words"),
     [
-        (RESOURCE, {"resource": "https://other.example/mcp"}, "of the server is about another"),
-        (ISSUER, {"issuer": "https://other.example"}, "authorization server is said of another"),
+        (RESOURCE, {"resource": "https://other.example/mcp"}, "the server describes another"),
+        (ISSUER, {"issuer": "https://other.example"}, "authorization server describes another"),
     ],
 )
-async def test_metadata_of_another_is_not_believed_and_nothing_is_registered(path, foreign, words):
+async def test_metadata_of_another_server_is_refused_and_nothing_is_registered(
+    path, foreign, words
+):
     async with an_auth_server() as auth:
         auth.answers[path] = Raw(json.dumps({**auth._documents()[path], **foreign}).encode())
 
@@ -146,8 +148,8 @@ async def test_metadata_of_another_is_not_believed_and_nothing_is_registered(pat
         ({"resource": 7}, False),
     ],
 )
-def test_metadata_of_a_resource_is_about_it_or_about_all_below_an_address(said, expected):
-    assert expected == is_about(said, "https://h/mcp")
+def test_metadata_of_a_resource_names_the_server_or_an_address_above_it(said, expected):
+    assert expected == describes_server(said, "https://h/mcp")
 
 
 @pytest.mark.parametrize(
@@ -162,4 +164,4 @@ def test_metadata_of_a_resource_is_about_it_or_about_all_below_an_address(said, 
     ],
 )
 def test_metadata_of_an_authorization_server_names_the_issuer_that_was_asked_for(said, expected):
-    assert expected == is_by(said, "https://h/t")
+    assert expected == describes_issuer(said, "https://h/t")

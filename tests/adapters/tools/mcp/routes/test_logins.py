@@ -120,7 +120,7 @@ async def test_what_is_found_out_is_logged_in_at_and_told_what_for(open_edge):
         assert await connected(edge, servers, server)
 
 
-async def test_a_code_of_another_authorization_server_is_shown_to_nobody(open_edge):
+async def test_a_code_of_another_authorization_server_is_refused_and_not_sent_on(open_edge):
     edge = open_edge
     servers = f"/api/experimental/organizations/{edge.organization}/mcp-servers"
     async with an_auth_server() as auth:
