@@ -5,7 +5,14 @@ import pytest
 from tests.web.page import DESK, PHONE
 from tests.web.stories import SLOWLY, live, say
 
-VIEWS = ("/", "/new", "/search?q=hello", "/settings/display", "/admin/users", "CHAT")
+VIEWS = {  # each with what is there once it is whole
+    "/": ".row, textarea",
+    "/new": "textarea",
+    "/search?q=hello": "#hits, .found-words",
+    "/settings/display": ".set-main input",
+    "/admin/users": "a[href='/admin/users/new']",
+    "CHAT": "[role=log] .text a",
+}
 ANSWER = "[[text: A *word*, `code` and [a link](/new).]] hello"
 # What takes a press, measured from the middle of each thing to press in four directions.
 SMALL = """
@@ -46,9 +53,8 @@ async def shown(page, view, chat):
     """Open a view and wait until its parts are there."""
     await page.goto(view.replace("CHAT", f"/c/{chat}"))
     await page.until("!!document.querySelector('h1')")
+    await page.until(f'!!document.querySelector("{VIEWS[view]}")')
     await page.until("!document.querySelector('[aria-busy=true]')")
-    if view == "CHAT":
-        await page.until_text("A word", "[role=log]")
 
 
 @pytest.mark.parametrize("zoom", [1, 2])
