@@ -12,10 +12,12 @@ from typing import NoReturn
 import trio
 
 from actors.chat.turn.ports import ConfiguredProvider, Model
-from actors.law.parts.vendors import RESPONSES_RULES, Wire
+from actors.law.parts.vendors import CONVERSE_RULES, RESPONSES_RULES, PromptRules, Wire
 from adapters.models.provider_config import ModelConfig, ProviderConfig
 from adapters.models.providers.anthropic.provider import AnthropicProvider
 from adapters.models.providers.bedrock.provider import BedrockProvider
+from adapters.models.providers.bedrock_converse.provider import ConverseProvider
+from adapters.models.providers.facts.bedrock import speaks_converse
 from adapters.models.providers.facts.openai import answers_on_responses, is_deployment
 from adapters.models.providers.google.provider import GeminiProvider
 from adapters.models.providers.http import HttpClient
@@ -96,13 +98,15 @@ def connect_model(config: ModelConfig, client: HttpClient) -> Model:
         settings=config.settings,
         provider_tools=config.provider_tools,
         context_limit=config.context_limit,
-        rules=RESPONSES_RULES if wire is Wire.RESPONSES else provider.vendor.rules,
+        rules=_RULES.get(wire, provider.vendor.rules) if wire else provider.vendor.rules,
     )
 
 
 def wire_of(config: ModelConfig) -> Wire | None:
     """Return the protocol that a model is spoken to in; None: none that we know."""
     vendor = config.provider.vendor
+    if vendor.wire is Wire.BEDROCK and speaks_converse(config.model):
+        return Wire.CONVERSE
     if vendor.speaks_responses is None:
         return vendor.wire
     wanted = config.use_responses_api if vendor.speaks_responses == "by config" else None
@@ -126,6 +130,17 @@ def _messages(provider: ProviderConfig, client: HttpClient) -> ConfiguredProvide
 def _bedrock(provider: ProviderConfig, client: HttpClient) -> ConfiguredProvider:
     assert provider.credentials is not None, "a bedrock provider has credentials"
     return BedrockProvider(
+        client,
+        provider.credentials,
+        region=provider.region,
+        base_url=provider.base_url,
+        name=provider.type,
+    )
+
+
+def _converse(provider: ProviderConfig, client: HttpClient) -> ConfiguredProvider:
+    assert provider.credentials is not None, "a bedrock provider has credentials"
+    return ConverseProvider(
         client,
         provider.credentials,
         region=provider.region,
@@ -162,9 +177,15 @@ def _base_url(provider: ProviderConfig) -> str:
     return url
 
 
+# The rules of wires that a vendor speaks to a part of its models.
+_RULES: dict[Wire, PromptRules] = {
+    Wire.RESPONSES: RESPONSES_RULES,
+    Wire.CONVERSE: CONVERSE_RULES,
+}
 _CONNECT: dict[Wire, Connect] = {
     Wire.MESSAGES: _messages,
     Wire.BEDROCK: _bedrock,
+    Wire.CONVERSE: _converse,
     Wire.GEMINI: _gemini,
     Wire.CHAT: _chat_completions,
     Wire.RESPONSES: _responses,

@@ -16,6 +16,7 @@ class Wire(Enum):
 
     MESSAGES = "Anthropic Messages"
     BEDROCK = "Anthropic Messages in the event stream of AWS"
+    CONVERSE = "Converse, of all other models at AWS"
     GEMINI = "Gemini"
     CHAT = "OpenAI Chat Completions"
     RESPONSES = "OpenAI Responses"
@@ -145,6 +146,8 @@ _MESSAGES_RULES = PromptRules(_DOCUMENTS, image_bytes_max=IMAGE_BYTES_MAX, is_an
 _CHAT_RULES = PromptRules((*_IMAGES_AND_PDF, "text/", "audio/"))
 _GATEWAY_RULES = PromptRules((*_IMAGES_AND_PDF, "audio/"))
 RESPONSES_RULES = PromptRules(_IMAGES_AND_PDF)
+_OFFICE = ("application/msword", "application/vnd.ms-excel", "application/vnd.openxmlformats-")
+CONVERSE_RULES = PromptRules((*_IMAGES_AND_PDF, *_OFFICE), image_bytes_max=15 * 1024 * 1024 // 4)
 
 ANTHROPIC = Vendor(
     type="anthropic",

@@ -2,6 +2,7 @@
 
 anthropic/         Anthropic Messages: requests, events, provider
 bedrock/           Anthropic's models at AWS: its event stream, its signatures, provider
+bedrock_converse/  all other models at AWS: requests, responses, provider
 google/            Gemini: requests, responses, provider
 openai_chat/       Chat Completions: requests, responses, provider, for many vendors
 openai_responses/  OpenAI Responses: requests, responses, provider

@@ -43,6 +43,10 @@ NO_SEARCH_OVER_CHAT = (
     "Web search is switched on, but this model cannot search over Chat Completions: it will not "
     "search. Use the Responses API, or a model with search in its name."
 )
+NO_SEARCH_OVER_CONVERSE = (
+    "Web search is switched on, but at AWS Bedrock this model has no search of its own: it will not"
+    " search."
+)
 
 
 def provider(of: ListedProvider) -> AIProvider:
@@ -113,6 +117,8 @@ def warnings_of(config: ModelConfig) -> Sequence[str]:
             return [SEARCHES_ALONE]
         case Wire.CHAT if not searches_over_chat(config.model):
             return [NO_SEARCH_OVER_CHAT]
+        case Wire.CONVERSE:
+            return [NO_SEARCH_OVER_CONVERSE]
         case _:
             return []
 

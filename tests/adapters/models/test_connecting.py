@@ -3,7 +3,7 @@
 import pytest
 
 from actors.law.parts.vendors import VENDORS, Wire
-from adapters.models.connecting import connect, wire_of
+from adapters.models.connecting import connect, connect_model, wire_of
 from adapters.models.provider_config import misconfiguration
 from adapters.models.providers.http import HttpClient
 from tests.adapters.models.given import a_config, hello
@@ -20,6 +20,12 @@ AZURE = "https://r.openai.azure.com"
             a_config("bedrock", "anthropic.claude"),
             "bedrock-runtime.eu-west-1.amazonaws.com",
             "/model/eu.anthropic.claude/invoke",
+            "authorization",
+        ),
+        (
+            a_config("bedrock", "amazon.nova-pro-v1:0"),
+            "bedrock-runtime.eu-west-1.amazonaws.com",
+            "/model/amazon.nova-pro-v1%3A0/converse",
             "authorization",
         ),
         (
@@ -126,6 +132,17 @@ async def test_a_base_url_of_ones_own_is_where_everybody_is_asked(type, autojump
 )
 def test_which_of_openais_interfaces_is_spoken(config, responses):
     assert responses is (wire_of(config) is Wire.RESPONSES)
+
+
+def test_the_wire_of_a_model_at_bedrock_decides_what_files_it_takes():
+    models = [
+        connect_model(a_config("bedrock", name), HttpClient(None))
+        for name in ("anthropic.claude", "amazon.nova-pro-v1:0")
+    ]
+
+    assert [model.rules.is_anthropic for model in models] == [True, False]
+    assert [model.rules.takes("text/csv") for model in models] == [True, False]
+    assert all(model.rules.takes("image/png") for model in models)
 
 
 @pytest.mark.parametrize(

@@ -77,6 +77,20 @@ def test_models_of_bedrock_are_known_by_their_names_there(geography, table):
 @pytest.mark.parametrize(
     "name",
     [
+        "us.amazon.nova-pro-v1:0",
+        "meta.llama3-3-70b-instruct-v1:0",
+        "openai.gpt-oss-120b-1:0",
+        "us.deepseek.r1-v1:0",
+    ],
+)
+def test_models_of_other_makers_at_bedrock_have_prices(name, table):
+    assert "table" == table.cost(a_model(f"bedrock/{name}"), ONE_EACH).source
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    "name",
+    [
         "anthropic/claude-of-tomorrow",
         "openai/my-own",
         "nobody/gpt-4o",

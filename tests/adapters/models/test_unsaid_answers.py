@@ -8,6 +8,8 @@ import json
 import pytest
 import trio
 
+from tests.adapters.models import given
+from tests.adapters.models.providers.bedrock_converse import samples
 from tests.adapters.models.providers.replay import events
 from tests.adapters.models.wired import a_config, a_wired_chat, sent
 from tests.fakes.network import streamed
@@ -16,6 +18,11 @@ COMPATIBLE = a_config("openai-compat", "m", base_url="https://a.test/v1")
 GEMINI = a_config("google", "gemini-2.5-pro")
 CLAUDE = a_config("anthropic", "claude-sonnet-4-5")
 RESPONSES = a_config("openai", "gpt-5")
+NOVA = given.a_config("bedrock", "us.amazon.nova-pro-v1:0")
+
+
+def nova(reason, *said):
+    return samples.stream(*said, reason=reason)
 
 
 def gemini(reason, *parts, **more):
@@ -74,6 +81,12 @@ async def settled(config, *answers):
     [
         (GEMINI, gemini("MAX_TOKENS", THOUGHT), "config", SPENT.format("Google")),
         (CLAUDE, claude("max_tokens", SIGNED), "config", SPENT.format("Anthropic")),
+        (
+            NOVA,
+            nova("max_tokens", *samples.thoughts(0, {"text": "hm"})),
+            "config",
+            SPENT.format("AWS Bedrock"),
+        ),
         (RESPONSES, responses("max_output_tokens", REASONED), "config", SPENT.format("OpenAI")),
         (
             COMPATIBLE,
@@ -165,6 +178,7 @@ async def test_an_odd_end_behind_some_words_leaves_the_words(config, answer, aut
         (GEMINI, gemini("SAFETY", {"text": "half"}), " (SAFETY)."),
         (COMPATIBLE, chat("content_filter", content="half"), "."),
         (RESPONSES, responses("content_filter", SAID_HALF), "."),
+        (NOVA, nova("content_filtered", *samples.words(0, "half")), " (content_filtered)."),
     ],
 )
 async def test_a_refusal_behind_some_words_leaves_the_words_and_says_so(

@@ -111,22 +111,30 @@ def _headers(data: bytes) -> dict[str, str]:
     return headers
 
 
-class EventSplitter:
-    """A splitter of the stream's bytes into the JSON of Anthropic's events."""
+class EventReader:
+    """A reader of the stream's bytes as events: the type of each, and its payload."""
 
     def __init__(self) -> None:
         self._parser = MessageParser()
 
-    def __call__(self, data: bytes) -> Iterable[bytes]:
-        return self._events(self._parser.feed(data))
-
-    def _events(self, messages: list[StreamMessage]) -> Iterator[bytes]:
-        for message in messages:
-            kind = message.headers.get(":message-type")
-            if kind != "event":
+    def feed(self, data: bytes) -> Iterator[tuple[str, bytes]]:
+        """Yield the events that these bytes complete. Raises `ReportedFailure`."""
+        for message in self._parser.feed(data):
+            if message.headers.get(":message-type") != "event":
                 raise ReportedFailure(_reported(message))
-            if message.headers.get(":event-type") == "chunk":
-                yield _unpacked(message.payload)
+            yield message.headers.get(":event-type", ""), message.payload
+
+
+class EventSplitter:
+    """A splitter of the stream's bytes into the JSON of Anthropic's events."""
+
+    def __init__(self) -> None:
+        self._reader = EventReader()
+
+    def __call__(self, data: bytes) -> Iterable[bytes]:
+        for kind, payload in self._reader.feed(data):
+            if kind == "chunk":
+                yield _unpacked(payload)
 
 
 def _unpacked(payload: bytes) -> bytes:

@@ -2,7 +2,6 @@
 
 from collections.abc import AsyncIterator
 from contextlib import AbstractAsyncContextManager
-from urllib.parse import quote
 
 from actors.chat.turn.ports import Batch
 from actors.law.parts.assemble import ModelAnswer
@@ -11,21 +10,14 @@ from actors.law.parts.prompt import Prompt
 from adapters.models.providers.anthropic.events import MessageDecoder
 from adapters.models.providers.anthropic.provider import answer_tool
 from adapters.models.providers.anthropic.request import betas, body
-from adapters.models.providers.bedrock.aws import (
-    BearerToken,
-    Credentials,
-    SigningScope,
-    signature_headers,
-)
+from adapters.models.providers.bedrock.aws import Credentials
+from adapters.models.providers.bedrock.endpoint import BedrockEndpoint
 from adapters.models.providers.bedrock.events import EventSplitter
-from adapters.models.providers.dial import split_url
 from adapters.models.providers.faults import CalledProvider, SkippedKinds, SkippedStatistics
-from adapters.models.providers.http import HttpClient, ProviderRequest, identity
+from adapters.models.providers.http import HttpClient, ProviderRequest
 from adapters.models.providers.streaming import stream_answer, whole_answer
-from runtime import clock
 
 API_VERSION = "bedrock-2023-05-31"
-SERVICE = "bedrock"
 
 _PREFIXES = {"us-gov": "us-gov.", "us": "us.", "eu": "eu.", "ap": "apac."}  # the longest first
 
@@ -43,11 +35,9 @@ class BedrockProvider:
         name: str = "bedrock",
     ) -> None:
         self._client = client
-        self._credentials = credentials
         self._region = region
-        url = base_url or f"https://bedrock-runtime.{region}.amazonaws.com"
-        self._origin, self._path = split_url(url)
-        self._who = CalledProvider(name, _secrets(credentials))
+        self._endpoint = BedrockEndpoint(credentials, region, base_url)
+        self._who = CalledProvider(name, self._endpoint.secrets())
         self._skipped = SkippedKinds()
 
     def stream(self, prompt: Prompt) -> AbstractAsyncContextManager[AsyncIterator[Batch]]:
@@ -67,33 +57,12 @@ class BedrockProvider:
         return MessageDecoder(EventSplitter(), answer_tool=tool, skipped=self._skipped)
 
     def _request(self, prompt: Prompt, action: str) -> ProviderRequest:
-        model = quote(model_id(prompt.model, self._region), safe="")
-        target = f"{self._path}/model/{model}/{action}"
         extra: dict[str, object] = {"anthropic_version": API_VERSION}
         if wanted := betas(prompt):
             extra["anthropic_beta"] = wanted
         content = body(prompt, model=None, extra=extra)
-        headers = (
-            ("Content-Type", "application/json"),
-            ("Accept", "application/json"),
-            *identity(prompt.asker),
-            *self._authorization(target, content),
-        )
-        return ProviderRequest(self._origin, target, headers, content)
-
-    def _authorization(self, target: str, content: bytes) -> tuple[tuple[str, str], ...]:
-        if isinstance(self._credentials, BearerToken):
-            return (("Authorization", f"Bearer {self._credentials.token}"),)
-        signed = (("Host", self._origin.host_header), ("Content-Type", "application/json"))
-        return signature_headers(
-            "POST",
-            target,
-            headers=signed,
-            body=content,
-            keys=self._credentials,
-            scope=SigningScope(self._region, SERVICE),
-            now=clock.wall(),
-        )
+        model = model_id(prompt.model, self._region)
+        return self._endpoint.request(model, action, content, prompt.asker)
 
 
 def model_id(model: str, region: str) -> str:
@@ -105,9 +74,3 @@ def model_id(model: str, region: str) -> str:
         return model  # its name has a geography, or is a profile of the account
     prefix = next((prefix for name, prefix in _PREFIXES.items() if region.startswith(name)), "")
     return f"{prefix}{model}"
-
-
-def _secrets(credentials: Credentials) -> tuple[str, ...]:
-    if isinstance(credentials, BearerToken):
-        return (credentials.token,)
-    return (credentials.secret_key, credentials.session_token or "")

@@ -11,6 +11,7 @@ from actors.law.parts.vendors import VENDORS, Wire
 from adapters.models.providers.anthropic.provider import AnthropicProvider
 from adapters.models.providers.bedrock.aws import BearerToken
 from adapters.models.providers.bedrock.provider import BedrockProvider
+from adapters.models.providers.bedrock_converse.provider import ConverseProvider
 from adapters.models.providers.google.provider import GeminiProvider
 from adapters.models.providers.http import HttpClient
 from adapters.models.providers.openai_chat.provider import ChatCompletionsProvider
@@ -30,6 +31,7 @@ def chat(vendor):
 MAKE = {
     "anthropic": lambda client: AnthropicProvider(client, KEY),
     "bedrock": lambda client: BedrockProvider(client, BearerToken(KEY), region="us-east-1"),
+    "converse": lambda client: ConverseProvider(client, BearerToken(KEY), region="us-east-1"),
     "google": lambda client: GeminiProvider(client, KEY),
     "responses": lambda client: ResponsesProvider(client, KEY),
     **{vendor.type: chat(vendor) for vendor in VENDORS if vendor.wire is Wire.CHAT},

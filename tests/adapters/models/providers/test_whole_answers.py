@@ -13,6 +13,7 @@ from tests.fakes.network import Network, whole
 CONFIGS = [
     a_config("anthropic", "claude"),
     a_config("bedrock", "anthropic.claude"),
+    a_config("bedrock", "amazon.nova-pro-v1:0"),
     a_config("google", "gemini-2.5-pro"),
     a_config("openai", "gpt-5"),
     a_config("openai", "gpt-5", use_responses_api=False),

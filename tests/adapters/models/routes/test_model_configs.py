@@ -5,7 +5,11 @@ from uuid import uuid4
 import pytest
 import trio
 
-from adapters.models.routes.presenters import NO_SEARCH_OVER_CHAT, SEARCHES_ALONE
+from adapters.models.routes.presenters import (
+    NO_SEARCH_OVER_CHAT,
+    NO_SEARCH_OVER_CONVERSE,
+    SEARCHES_ALONE,
+)
 from tests.adapters.models.routes.test_providers import MODELS, PROVIDERS, added
 
 OFFER = "/api/experimental/chats/models"
@@ -89,7 +93,11 @@ async def test_a_search_that_a_model_will_never_make_is_warned_of_where_it_is_sw
     responses = await made(edge, openai, model="gpt-5.1", **searching("openai"))
     claude = await made(edge, anthropic, model="claude-x", **searching("anthropic"))
 
+    aws = await added(edge, type="bedrock", name="aws", api_keys=None)
+    nova = await made(edge, aws, model="us.amazon.nova-pro-v1:0", **searching("anthropic"))
+
     assert [SEARCHES_ALONE] == old["warnings"]
+    assert [NO_SEARCH_OVER_CONVERSE] == nova["warnings"]
     assert [NO_SEARCH_OVER_CHAT] == plain["warnings"]
     for model in (new, none, search, responses, claude):
         assert "warnings" not in model

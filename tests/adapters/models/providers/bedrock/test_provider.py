@@ -2,8 +2,6 @@
 
 import base64
 import json
-import struct
-import zlib
 
 import pytest
 
@@ -13,6 +11,7 @@ from actors.law.parts.prompt import AnswerSchema, AnthropicOptions, CallSettings
 from adapters.models.providers.bedrock.aws import AwsKeys, BearerToken
 from adapters.models.providers.bedrock.provider import BedrockProvider, model_id
 from adapters.models.providers.http import HttpClient
+from tests.adapters.models.providers.bedrock.frames import frame
 from tests.fakes.network import Network, streamed, whole
 
 PROMPT = Prompt("anthropic.claude-x-v1:0", (UserInput((TextPart("hi"),)),))
@@ -20,21 +19,10 @@ KEYS = AwsKeys("AKID", "SECRET", "TOKEN")
 STREAM = "application/vnd.amazon.eventstream"
 
 
-def message(payload, **headers):
-    pairs = {f":{name.replace('_', '-')}": value for name, value in headers.items()}
-    packed = b"".join(
-        bytes([len(name)]) + name.encode() + b"\7" + len(value).to_bytes(2) + value.encode()
-        for name, value in pairs.items()
-    )
-    prelude = struct.pack(">II", 16 + len(packed) + len(payload), len(packed))
-    prelude += struct.pack(">I", zlib.crc32(prelude))
-    return prelude + packed + payload + struct.pack(">I", zlib.crc32(prelude + packed + payload))
-
-
 def event(**content):
     packed = base64.b64encode(json.dumps(content).encode()).decode()
     payload = json.dumps({"bytes": packed, "p": "abc"}).encode()
-    return message(payload, event_type="chunk", message_type="event")
+    return frame(payload, event_type="chunk", message_type="event")
 
 
 async def heard(network, credentials=KEYS, prompt=PROMPT, **more):
@@ -47,7 +35,7 @@ async def heard(network, credentials=KEYS, prompt=PROMPT, **more):
 
 async def test_an_answer_ends_with_message_stop(autojump_clock, nursery):
     body = event(type="message_delta", delta={"stop_reason": "end_turn"})
-    body += message(b"{}", event_type="initial-response", message_type="event")
+    body += frame(b"{}", event_type="initial-response", message_type="event")
     body += event(type="message_stop")
     network = Network(nursery, [[streamed(body, content_type=STREAM)]])
 
@@ -104,7 +92,7 @@ async def test_what_the_transport_asks_for_stands_in_the_body(autojump_clock, nu
 async def test_an_exception_in_the_stream_is_classified(
     exception, kind, retryable, autojump_clock, nursery
 ):
-    body = message(b'{"message":"why"}', exception_type=exception, message_type="exception")
+    body = frame(b'{"message":"why"}', exception_type=exception, message_type="exception")
     network = Network(nursery, [[streamed(body, content_type=STREAM)]])
 
     (delta,) = await heard(network)
@@ -115,7 +103,7 @@ async def test_an_exception_in_the_stream_is_classified(
 
 
 async def test_an_error_in_the_stream_tells_its_code(autojump_clock, nursery):
-    body = message(b"", error_code="InternalFailure", error_message="x", message_type="error")
+    body = frame(b"", error_code="InternalFailure", error_message="x", message_type="error")
     network = Network(nursery, [[streamed(body, content_type=STREAM)]])
 
     (delta,) = await heard(network)
@@ -125,7 +113,7 @@ async def test_an_error_in_the_stream_tells_its_code(autojump_clock, nursery):
 
 @pytest.mark.parametrize("payload", [b"{}", b'{"bytes":"%%"}', b"x"])
 async def test_a_chunk_that_is_none_breaks_the_stream(payload, autojump_clock, nursery):
-    body = message(payload, event_type="chunk", message_type="event")
+    body = frame(payload, event_type="chunk", message_type="event")
     network = Network(nursery, [[streamed(body, content_type=STREAM)]])
 
     (delta,) = await heard(network)
