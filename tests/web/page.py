@@ -1,8 +1,7 @@
-"""A page of the browser, driven as a person would: by names that a screen reader says, by mouse,
-keyboard and touch.
+"""A page of the browser, driven as a person would: by the names that a screen reader says.
 
-What it complains of (exceptions, errors on the console, violations of its policy) is kept, and has
-to be nothing at the end of a test; a test that provokes a complaint says so by `allow`.
+Its complaints (exceptions, errors on the console, violations of its policy) are kept. There must be
+none at the end of a test, but for those that the test has announced by `allow`.
 """
 
 import base64
@@ -18,177 +17,30 @@ import trio
 from tests.patience import PATIENCE_SECONDS
 from tests.web import npm
 from tests.web.browser import BrowserFault
+from tests.web.elements import (
+    DRAWN_ANEW_MAX,
+    LOOK_SECONDS,
+    NOT_IN_TIME,
+    Element,
+    NodeGone,
+    looks,
+    value_of,
+)
+from tests.web.hands import Hands
 
-LOOK_SECONDS = 0.02
 PICTURES = Path(__file__).parents[2] / "build" / "web"
 DESK, TABLET, PHONE = (1440, 900), (900, 1100), (390, 844)
 AXE_TAGS = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa"]
-MODIFIERS = {"Alt": 1, "Control": 2, "Meta": 4, "Shift": 8}
-KEYS = {  # key: (code, number, text)
-    "Enter": ("Enter", 13, "\r"),
-    "Escape": ("Escape", 27, ""),
-    "Tab": ("Tab", 9, ""),
-    "Backspace": ("Backspace", 8, ""),
-    "ArrowLeft": ("ArrowLeft", 37, ""),
-    "ArrowUp": ("ArrowUp", 38, ""),
-    "ArrowRight": ("ArrowRight", 39, ""),
-    "ArrowDown": ("ArrowDown", 40, ""),
-    "Home": ("Home", 36, ""),
-    "End": ("End", 35, ""),
-    "PageUp": ("PageUp", 33, ""),
-    "PageDown": ("PageDown", 34, ""),
-    "Delete": ("Delete", 46, ""),
-    "F6": ("F6", 117, ""),
-    " ": ("Space", 32, " "),
-}
-EDITING = {("a", "Control"): ["selectAll"], ("v", "Control"): ["paste"]}
-WHERE = """
-function () {
-  this.scrollIntoView({ block: "nearest", inline: "nearest" });
-  const box = this.getBoundingClientRect();
-  const [x, y] = [box.x + box.width / 2, box.y + box.height / 2];
-  const at = document.elementFromPoint(x, y);
-  const hit = at && (this.contains(at) || at.contains(this) || this.labels?.length > 0);
-  const cover = hit ? "" : at ? at.outerHTML.slice(0, 200) : "nothing: it is out of sight";
-  const [width, height, there] = [box.width, box.height, this.isConnected];
-  return { x, y, width, height, cover, there, disabled: this.disabled === true };
-}
-"""
-AIM = """
-function () {
-  const ENDS = ["click", "auxclick", "contextmenu"];
-  const ends = new AbortController();
-  const aim = window.aim = { fell: "", clicked: false, end: () => ends.abort() };
-  const isMine = ({ target }) =>
-    this.contains(target) || target.contains?.(this) || this.labels?.length > 0;
-  const fall = (event) => { aim.fell ||= isMine(event) ? "here" : "beside"; stop(event) };
-  const stop = (event) => {
-    if (aim.fell === "beside") { event.preventDefault(); event.stopImmediatePropagation() }
-    else if (ENDS.includes(event.type) && isMine(event)) aim.clicked = true;
-  };
-  const how = { capture: true, signal: ends.signal };
-  window.addEventListener("pointerdown", fall, how);
-  for (const name of ["mousedown", "pointerup", "mouseup", ...ENDS])
-    window.addEventListener(name, stop, how);
-}
-"""
-MISSED = """
-function () {
-  const { aim } = window;
-  aim?.end();
-  const isLost = aim?.fell === "here" && !aim.clicked && this.isConnected;
-  return aim?.fell === "beside" || isLost;
-}
-"""
 WATCHED = ("Page", "Runtime", "Log", "Network", "DOM", "Accessibility", "Audits")
 # What a page may not know before it is asked: the browser itself notes it.
 HARMLESS = ("favicon.ico",)
 
 
-DRAWN_ANEW_MAX = 20  # times between finding and clicking
-NOT_IN_TIME = f"not within {PATIENCE_SECONDS:g} s"
-
-
-def looks(seconds=None):
-    """Yield once for each look at a page until the time is over, and at least twice.
-
-    A look is never cut off in the middle: on a machine that hangs the last one still counts.
-    """
-    end = trio.current_time() + (PATIENCE_SECONDS if seconds is None else seconds)
-    yield
-    while trio.current_time() < end:
-        yield
-    yield
-
-
-class NodeGone(Exception):
-    """The node of an element is no longer in its page: it was drawn anew, or is over."""
-
-
-class Element:
-    """A node of a page, found once; it goes with its node."""
-
-    def __init__(self, page, node):
-        self.page = page
-        self.node = node
-
-    async def js(self, function, *arguments):
-        """Call a function of JavaScript with the element as `this`."""
-        target = await self.page.do("DOM.resolveNode", backendNodeId=self.node)
-        said = await self.page.do(
-            "Runtime.callFunctionOn",
-            functionDeclaration=function,
-            objectId=target["object"]["objectId"],
-            arguments=[{"value": each} for each in arguments],
-            returnByValue=True,
-            awaitPromise=True,
-        )
-        return _value(said)
-
-    async def text(self):
-        return await self.js("function () { return this.innerText ?? this.textContent }")
-
-    async def value(self):
-        return await self.js("function () { return this.value }")
-
-    async def attribute(self, name):
-        return await self.js("function (name) { return this.getAttribute(name) }", name)
-
-    async def click(self, *modifiers, button="left", times=1):
-        """Click in its middle, as soon as it lies still and nothing covers it.
-
-        If it moves away between looking and pressing, nothing else is hit: it is tried again.
-        """
-        for _ in range(DRAWN_ANEW_MAX):
-            box = await self.still()
-            await self.js(AIM)
-            await self.page.mouse(box["x"], box["y"], *modifiers, button=button, times=times)
-            try:
-                if not await self.js(MISSED):
-                    return
-            except BrowserFault:
-                return  # the click has led elsewhere
-        raise await self.page.stuck(f"it moves away from every click: {box}")
-
-    async def tap(self):
-        box = await self.still()
-        await self.page.touch(box["x"], box["y"])
-
-    async def focus(self):
-        await self.page.do("DOM.focus", backendNodeId=self.node)
-
-    async def type(self, text):
-        """Take the focus by a click and put text in."""
-        await self.click()
-        await self.page.type(text)
-
-    async def choose_files(self, *paths):
-        files = [str(path) for path in paths]
-        await self.page.do("DOM.setFileInputFiles", files=files, backendNodeId=self.node)
-
-    async def still(self):
-        """Wait until it lies still and nothing covers it; return where it is."""
-        last, box = None, None
-        for _ in looks():
-            try:
-                box = await self.js(WHERE)
-            except BrowserFault as fault:
-                raise NodeGone from fault
-            if not box["there"]:
-                raise NodeGone
-            if box == last and not box["cover"] and not box["disabled"]:
-                return box
-            last = box
-            await trio.sleep(LOOK_SECONDS)
-        raise await self.page.stuck(f"it cannot be clicked: {box}")
-
-
-class Page:
+class Page(Hands):
     """One tab."""
 
     def __init__(self, browser, session, target, frame):
-        self.browser = browser
-        self.session = session
+        super().__init__(browser, session)
         self.target = target
         self.url = ""  # what paths are relative to
         self.name = "page"  # of its picture, if its test is red
@@ -200,9 +52,6 @@ class Page:
         self._frame = frame
         self._axe = None
         browser.listen(session, self._take)
-
-    async def do(self, method, **params):
-        return await self.browser.do(method, self.session, **params)
 
     # What it shows.
 
@@ -236,7 +85,7 @@ class Page:
         said = await self.do(
             "Runtime.evaluate", expression=expression, awaitPromise=True, returnByValue=True
         )
-        return _value(said)
+        return value_of(said)
 
     async def until(self, expression):
         """Wait until an expression is true; return its value."""
@@ -354,63 +203,6 @@ class Page:
         """Return what stands in a field."""
         return await (await self.find(role, name)).value()
 
-    async def mouse(self, x, y, *modifiers, button="left", times=1):
-        held = sum(MODIFIERS[each] for each in modifiers)
-        how = {"x": x, "y": y, "modifiers": held, "button": button, "clickCount": times}
-        await self.do("Input.dispatchMouseEvent", **{**how, "type": "mouseMoved", "button": "none"})
-        name = "Input.dispatchMouseEvent"  # both at once: nothing moves between them
-        pressed = await self.browser.ask(name, self.session, type="mousePressed", **how)
-        released = await self.browser.ask(name, self.session, type="mouseReleased", **how)
-        await self.browser.answer(pressed)
-        await self.browser.answer(released)
-
-    async def touch(self, x, y):
-        async with self.finger(x, y):
-            pass
-
-    @asynccontextmanager
-    async def finger(self, x, y):
-        """Rest on a point with a finger in the block, which is given a function that moves it."""
-
-        async def at(x, y):
-            points = [{"x": x, "y": y}]
-            await self.do("Input.dispatchTouchEvent", type="touchMove", touchPoints=points)
-
-        await self.do("Input.dispatchTouchEvent", type="touchStart", touchPoints=[{"x": x, "y": y}])
-        yield at
-        await self.do("Input.dispatchTouchEvent", type="touchEnd", touchPoints=[])
-
-    async def drag(self, start, end, steps=8):
-        """Press at one point, move to another, let go."""
-        await self._mouse("mousePressed", *start)
-        for step in range(1, steps + 1):
-            at = [a + (b - a) * step / steps for a, b in zip(start, end, strict=True)]
-            await self._mouse("mouseMoved", *at)
-        await self._mouse("mouseReleased", *end)
-
-    async def _mouse(self, kind, x, y):
-        how = {"type": kind, "x": x, "y": y, "button": "left", "buttons": 1, "clickCount": 1}
-        await self.do("Input.dispatchMouseEvent", **how)
-
-    async def wheel(self, x, y, pixels):
-        how = {"x": x, "y": y, "deltaX": 0, "deltaY": pixels}
-        await self.do("Input.dispatchMouseEvent", type="mouseWheel", **how)
-
-    async def type(self, text):
-        """Put text in where the focus is, as a keyboard or an input method does."""
-        await self.do("Input.insertText", text=text)
-
-    async def press(self, key, *modifiers):
-        """Press a key: one of KEYS, or a character."""
-        held = sum(MODIFIERS[each] for each in modifiers)
-        code, number, text = KEYS.get(key) or _of_character(key)
-        how = {"key": key, "code": code, "windowsVirtualKeyCode": number, "modifiers": held}
-        writes = text and not held & ~MODIFIERS["Shift"]
-        down = {"type": "keyDown", "text": text} if writes else {"type": "rawKeyDown"}
-        command = EDITING.get((key, *modifiers), [])  # which the window system would say
-        await self.do("Input.dispatchKeyEvent", **down, **how, commands=command)
-        await self.do("Input.dispatchKeyEvent", type="keyUp", **how)
-
     async def focused(self):
         """Return role and name of what has the focus."""
         await self.do("DOM.getDocument", depth=0)
@@ -444,12 +236,6 @@ class Page:
             yield
         finally:
             await self.do("Network.emulateNetworkConditions", offline=False, **quick)
-
-    async def drop(self, x, y, *paths):
-        """Let go of files over a point, as from a window of files."""
-        data = {"items": [], "files": [str(path) for path in paths], "dragOperationsMask": 1}
-        for kind in ("dragEnter", "dragOver", "drop"):
-            await self.do("Input.dispatchDragEvent", type=kind, x=x, y=y, data=data)
 
     async def cookies(self, cookies, url):
         for name, value in cookies:
@@ -506,7 +292,7 @@ class Page:
 
     async def _in_axe(self, expression):
         how = {"expression": expression, "awaitPromise": True, "returnByValue": True}
-        return _value(await self.do("Runtime.evaluate", contextId=self._axe, **how))
+        return value_of(await self.do("Runtime.evaluate", contextId=self._axe, **how))
 
     async def picture(self, path):
         await self.front()
@@ -583,13 +369,6 @@ def _write(path, data):
     path.write_bytes(data)
 
 
-def _value(said):
-    if "exceptionDetails" in said:
-        details = said["exceptionDetails"]
-        raise BrowserFault(details.get("exception", {}).get("description") or details["text"])
-    return said["result"].get("value")
-
-
 def _name(node):
     return node.get("name", {}).get("value", "").strip()
 
@@ -598,9 +377,3 @@ def _is_named(name, wanted):
     if wanted is None:
         return True
     return name == wanted if isinstance(wanted, str) else bool(wanted.search(name))
-
-
-def _of_character(key):
-    if key.isalpha():
-        return f"Key{key.upper()}", ord(key.upper()), key
-    return (f"Digit{key}", ord(key), key) if key.isdigit() else ("", ord(key), key)

@@ -53,7 +53,7 @@ async def test_a_page_is_used_by_the_names_that_a_screen_reader_says(page):
 async def test_what_is_covered_is_not_clicked(page, monkeypatch):
     await page.goto(of(FORM + "<div style='position:fixed;inset:0'>loading</div>"))
     button = await page.find("button", "Send")
-    monkeypatch.setattr("tests.web.page.PATIENCE_SECONDS", 0)
+    monkeypatch.setattr("tests.web.elements.PATIENCE_SECONDS", 0)
 
     with pytest.raises(AssertionError, match="loading"):
         await button.click()

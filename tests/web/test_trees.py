@@ -6,7 +6,8 @@ import pytest
 import trio
 
 from tests.web import browser as chromium
-from tests.web.page import LOOK_SECONDS, a_page, looks
+from tests.web.elements import LOOK_SECONDS, looks
+from tests.web.page import a_page
 from tests.web.trees import SETTINGS, TREES, VIEWS, furnish, show, told
 
 __all__ = ["SETTINGS"]  # of the house of this file

@@ -5,9 +5,10 @@ from contextlib import suppress
 
 import pytest
 
+from tests.web.elements import NodeGone
 from tests.web.house import CHATS
 from tests.web.line import Line
-from tests.web.page import NodeGone, a_page
+from tests.web.page import a_page
 from tests.web.stories import FIELD, QUEUE, SLOWLY, agrees, answers, calls
 
 SETTINGS = {"PROMPTCORNER_APPROVAL_RULES": "execute=ask", "PROMPTCORNER_APPROVAL_DEADLINE": "3600"}
