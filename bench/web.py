@@ -19,10 +19,10 @@ import json
 import trio
 
 from bench.pages import lists, reading, serving, streaming
-from bench.pages.tabs import LATE_MS, Tabs, a_browser, a_daemon
+from bench.pages.tabs import LATE_MS, Tabs
 from bench.report import Target
 from tests.web import browser as chromium
-from tests.web.house import USER
+from tests.web.house import USER, a_house_alone
 
 QUESTION = "what do a long chat and a fast stream cost the browser, and the pages the daemon?"
 LONG_LIST_USER = "noor"
@@ -61,7 +61,7 @@ TARGETS = (
 
 def measure() -> dict[str, float]:
     """Run it all against one daemon, in one browser."""
-    with a_daemon() as house, a_browser() as process:
+    with a_house_alone("bench") as house, chromium.a_browser() as process:
         return trio.run(_measured, house, process)
 
 

@@ -27,13 +27,14 @@ TO_THE_TOP = "document.querySelector('.side .list').scrollTop = 0"
 
 
 async def ten_thousand(house, api):
-    """Make so many chats of the user whose API this is."""
+    """Make ten thousand chats for the user of this API."""
     chat = await api.chat("The model of all")
     with psycopg.connect(house.database) as connection:
         connection.execute(COPIES, {"chat": chat, "copies": CHATS_IN_ALL - 1})
 
 
 async def opening(at_short, at_long):
+    """Measure how long a list of ten thousand chats takes to open, and a list of a few."""
     async with at_short.one() as short, at_long.one() as long:
         times = {short: [], long: []}
         for page in times:
@@ -51,12 +52,12 @@ async def opening(at_short, at_long):
 
 
 async def news(at, api):
-    """Tell the page of titles: with the first page of the list, and when all of it was read."""
+    """Measure the cost of news in the page: with one page of the list, and with all of it read."""
     async with at.one() as page:
         await page.goto("/new")
         await page.until("bench.listed")
         await page.front()
-        await trio.sleep(3)  # what is loaded in advance is there
+        await trio.sleep(3)  # modules that are loaded in advance are there by now
         at_first = await _cost_of_news(page, api, "once")
         await page.until(TO_THE_END)
         await page.js(TO_THE_TOP)
@@ -66,7 +67,7 @@ async def news(at, api):
 
 
 async def _cost_of_news(page, api, word):
-    """Return the CPU of the main thread for one event, without what it spends at rest."""
+    """Return the CPU time of the main thread for one event, less its CPU time at rest."""
     chats = [chat["id"] for chat in await api.good("GET", CHATS, limit=NEWS)]
     before = await spent(page)
     await trio.sleep(NEWS * NEWS_SECONDS / 2)

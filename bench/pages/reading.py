@@ -11,14 +11,14 @@ from tests.web.long_chats import lengthen
 
 LONG = 10_000  # messages
 OPENINGS = 9
-# Bytes as they came, without headers, and without what comes when all is at rest.
+# Bytes as they came, without headers, and without the module that is loaded when the page rests.
 LOADED = """
 performance.getEntries().filter(each => !each.name.endsWith("/in_advance.js"))
   .reduce((sum, each) => sum + (each.encodedBodySize ?? 0), 0)
 """
 SCREENS = 60
 REST_SECONDS = 2.0
-# All the way to the first message, as fast as pages of messages come, or for so long at most.
+# The page scrolls to the first message as fast as messages come, for THROUGH_SECONDS at most.
 THROUGH_SECONDS, THROUGH_PIXELS = 40, 3_000
 THROUGH = f"""
 new Promise(resolve => {{
@@ -38,7 +38,7 @@ new Promise(resolve => {{
 
 
 async def chats(house, api):
-    """Make a chat of ten messages and one of ten thousand, which has been edited once."""
+    """Make a chat of ten messages and one of ten thousand, each of them edited once."""
     house.provider.behave(text=f"Answer number 0.\n\n{prose(600)}", delta_chars=40)
     made = []
     for copies in (4, LONG // 2 - 1):
@@ -55,12 +55,13 @@ async def chats(house, api):
 
 
 async def first_load(at, chat):
+    """Count the bytes and requests of a first chat in an empty cache."""
     assets = own_assets()
     first = sum(len(assets.find(name).compressed) for name in assets.preloaded)
     async with at.one() as page:
         await page.goto(f"/c/{chat}")
         await page.until("bench.ready")
-        await trio.sleep(1)  # what comes later is loaded, too
+        await trio.sleep(1)  # modules that come later are counted, too
         return {
             "first_picture_kb": first / 1024,
             "first_load_kb": await page.js(LOADED) / 1024,
@@ -69,6 +70,7 @@ async def first_load(at, chat):
 
 
 async def opening(at, short, long):
+    """Measure how long a long chat takes to open beside a short one, with files in the cache."""
     async with at.one() as page:
         times = {short: [], long: []}
         ready, read = [], []
@@ -95,7 +97,7 @@ async def opening(at, short, long):
 
 
 async def scrolling(at, chat):
-    """Scroll by the wheel, as fast as a person; then to the first message, as fast as it goes."""
+    """Scroll by the wheel as a person does, then to the first message as fast as possible."""
     async with at.one() as page:
         await page.goto(f"/c/{chat}")
         await page.until("bench.ready")

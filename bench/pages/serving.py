@@ -1,4 +1,4 @@
-"""What the daemon spends on the page: CPU of its processes, and times beside a small GET."""
+"""The daemon's share of the cost of pages: CPU of its processes, and times beside a small GET."""
 
 import os
 import statistics
@@ -12,7 +12,7 @@ ROUNDS = 300
 
 
 async def pages(house, api, chat):
-    """Ask for the page, for that of a chat with its data, for a file, and for a small document."""
+    """Measure an empty page, the page of a chat with its data, a file, and a small document."""
     assets = own_assets()
     paths = {
         "shell": "/new",
@@ -22,7 +22,7 @@ async def pages(house, api, chat):
     }
     figures = {}
     for name, path in paths.items():
-        await _ask(api, path)  # what is made once
+        await _ask(api, path)  # the first request also makes what is made only once
         taken = []
         before = _cpu_seconds(house.daemon.process.pid)
         for _ in range(ROUNDS):
@@ -41,7 +41,7 @@ async def _ask(api, path):
 
 
 def _cpu_seconds(pid):
-    """Return what a process and all that came from it have spent."""
+    """Return the CPU time of a process and of all its descendants that still run."""
     stat = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
     children = Path(f"/proc/{pid}/task/{pid}/children").read_text().split()
     own = (int(stat[11]) + int(stat[12])) / os.sysconf("SC_CLK_TCK")

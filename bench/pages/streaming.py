@@ -2,6 +2,7 @@
 
 import itertools
 import statistics
+from contextlib import asynccontextmanager
 
 import trio
 
@@ -12,10 +13,10 @@ from tests.web.stories import FIELD, LIVE, say
 STREAM_SECONDS, DELTAS_PER_SECOND, DELTA_CHARS = 60, 200, 4
 TYPED, KEY_SECONDS = "the words of somebody who writes on ", 0.08
 KEYS, KEYS_AT_REST = 300, 100
-SHORTEST_EVENT_MS = 16.0  # what is shorter the browser does not report
+SHORTEST_EVENT_MS = 16.0  # the browser does not report shorter ones
 COLUMNS, COLUMN_DELTAS_PER_SECOND, COLUMN_SECONDS = 4, 50, 12
 OUTAGES, OUTAGE_SECONDS = 9, 0.7
-# When the text grows after the browser has said that there is a network again.
+# Notes how long after the browser's word that it is online again the text grows.
 RETURNS = f"""
 (() => {{
   bench.back = 0;
@@ -35,12 +36,30 @@ RETURNS = f"""
 
 
 def an_answer(characters):
-    """Return an answer with code, the same again and again, so that its parts can be compared."""
+    """Return an answer that repeats the same text and code, so that its parts can be compared."""
     turn = prose(2_000) + code(1_500)
     return (turn * (characters // len(turn) + 1))[:characters]
 
 
+@asynccontextmanager
+async def _a_chat(at, api):
+    """Open a new chat in a tab in front: the page and the chat's id."""
+    chat = await api.chat()
+    async with at.one() as page:
+        await page.goto(f"/c/{chat}")
+        await page.until("bench.ready")
+        await page.front()
+        yield page, chat
+
+
+async def _ask(page):
+    """Ask for the answer, and wait until it streams."""
+    await say(page, "Say much.")
+    await page.until(f"{LIVE}?.textContent.length > 100")
+
+
 def _answer_for(house, seconds, deltas_per_second):
+    """Let the model answer for so long."""
     characters = int(seconds * deltas_per_second * DELTA_CHARS)
     delta_ms = 1000 / deltas_per_second
     text = an_answer(characters)
@@ -49,14 +68,9 @@ def _answer_for(house, seconds, deltas_per_second):
 
 async def a_minute(at, api, house):
     """Let an answer of some 40 KB stream for a minute."""
-    chat = await api.chat()
-    async with at.one() as page:
-        await page.goto(f"/c/{chat}")
-        await page.until("bench.ready")
-        await page.front()
+    async with _a_chat(at, api) as (page, chat):
         _answer_for(house, STREAM_SECONDS * 1.2, DELTAS_PER_SECOND)
-        await say(page, "Say much.")
-        await page.until(f"{LIVE}?.textContent.length > 100")
+        await _ask(page)
         await page.js("bench.long = []")
         thirds, lengths = [await spent(page)], [await page.js(f"{LIVE}.textContent.length")]
         for _ in range(3):
@@ -82,16 +96,11 @@ async def a_minute(at, api, house):
 
 async def keys(at, api, house):
     """Type at rest, and beside an answer that streams."""
-    chat = await api.chat()
-    async with at.one() as page:
-        await page.goto(f"/c/{chat}")
-        await page.until("bench.ready")
-        await page.front()
+    async with _a_chat(at, api) as (page, chat):
         _answer_for(house, 2 * KEYS * KEY_SECONDS + 30, DELTAS_PER_SECOND)
-        await trio.sleep(3)  # what is loaded in advance is there
+        await trio.sleep(3)  # modules that are loaded in advance are there by now
         rest = await _type(page, KEYS_AT_REST)
-        await say(page, "Say much.")
-        await page.until(f"{LIVE}?.textContent.length > 100")
+        await _ask(page)
         streaming = await _type(page, KEYS)
         await _stop(house, api, chat)
     figures = {}
@@ -103,18 +112,18 @@ async def keys(at, api, house):
 
 
 async def _type(page, count):
-    """Type for a while, and return how long each key took: to the end of the first frame after it,
-    which has its glyph, and as the browser's event timing has it.
+    """Type for a while, and return two lists of how long each key took.
 
-    A browser without a screen reports late that a frame was presented while others follow it, so
-    what its event timing says is more than what a trace shows.
+    The first counts to the end of the first frame after the key, which has its glyph. The second is
+    the browser's own event timing. Without a screen that is longer than a trace shows, because the
+    browser reports a frame late while others follow it.
     """
     await (await page.find("textbox", FIELD)).focus()
     await page.js("bench.keys = []; bench.glyphs = []")
     for letter in itertools.islice(itertools.cycle(TYPED), count):
         await page.press(letter)
         await trio.sleep(KEY_SECONDS)
-    await trio.sleep(0.5)  # they are reported when the page has time
+    await trio.sleep(0.5)  # the page reports them when it has time
     frames, events = await page.js("bench.glyphs"), await page.js("bench.keys")
     await page.press("a", "Control")
     await page.press("Backspace")
@@ -122,7 +131,7 @@ async def _type(page, count):
 
 
 async def columns(at, api, house):
-    """Let chats stream beside each other."""
+    """Let four chats stream beside each other."""
     chats = [await api.chat() for _ in range(COLUMNS)]
     async with at.one() as page:
         await page.goto(f"/c/{'+'.join(chats)}")
@@ -152,15 +161,10 @@ async def columns(at, api, house):
 
 
 async def outages(at, api, house):
-    """Take the network away and give it back, while an answer streams."""
-    chat = await api.chat()
-    async with at.one() as page:
-        await page.goto(f"/c/{chat}")
-        await page.until("bench.ready")
-        await page.front()
+    """Take the network away and give it back several times while an answer streams."""
+    async with _a_chat(at, api) as (page, chat):
         _answer_for(house, 120, COLUMN_DELTAS_PER_SECOND)
-        await say(page, "Say much.")
-        await page.until(f"{LIVE}?.textContent.length > 100")
+        await _ask(page)
         taken = []
         for _ in range(OUTAGES):
             await page.js(RETURNS)

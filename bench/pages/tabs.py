@@ -1,17 +1,13 @@
-"""A daemon, a browser that is driven over a pipe, its tabs, and what a tab counts."""
+"""Tabs of a browser, what a tab counts while it is used, and texts for the answers."""
 
-import tempfile
-from contextlib import asynccontextmanager, contextmanager
+from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from adapters.postgres import embedded
-from tests.web import browser as chromium
-from tests.web.house import a_house
 from tests.web.page import a_page
 
-LATE_MS = 34  # more than two frames of a screen that shows sixty in a second
-# When what is on the screen is there, and how long frames, tasks and keys took.
+LATE_MS = 34  # more than two frames at sixty frames a second
+# Notes when each part of the page is on the screen, and how long frames, tasks and keys take.
 WATCHES = """
 (() => {
   const bench = window.bench =
@@ -50,28 +46,6 @@ WATCHES = """
 BUSY = ("ScriptDuration", "LayoutDuration", "RecalcStyleDuration")
 
 
-@contextmanager
-def a_daemon():
-    with tempfile.TemporaryDirectory(prefix="promptcorner-bench-") as top:
-        Path(top).chmod(0o711)
-        wanted = embedded.ClusterOptions(Path(top) / "server")
-        home = Path(top) / "home"
-        with embedded.using(wanted) as cluster, a_house(cluster.conninfo, "web", home) as house:
-            yield house
-
-
-@contextmanager
-def a_browser():
-    program = chromium.look_up()
-    if isinstance(program, str):
-        raise SystemExit(program)
-    process = chromium.BrowserProcess(program)
-    try:
-        yield process
-    finally:
-        process.close()
-
-
 class Tabs:
     """Tabs of one logged-in user, each with a cache of its own."""
 
@@ -91,11 +65,11 @@ class Tabs:
 
 @dataclass(frozen=True)
 class Spent:
-    """What the main thread has spent so far, and when that was; in seconds."""
+    """CPU time that the main thread has spent until a moment, in seconds."""
 
-    busy: float  # CPU of script, layout and style
-    all: float  # CPU of all its tasks
-    at: float
+    busy: float  # on script, layout and style
+    all: float  # on all its tasks
+    at: float  # the moment
 
     def since(self, before):
         return Spent(self.busy - before.busy, self.all - before.all, self.at - before.at)
@@ -112,12 +86,12 @@ def percentile(values, percent):
 
 
 def late_percent(gaps):
-    """Return the share of frames that came later than two frames after the one before."""
+    """Return the percentage of frames that came later than two frames after the one before."""
     return 100 * sum(gap > LATE_MS for gap in gaps) / len(gaps)
 
 
 def prose(characters):
-    """Return Markdown as models write it, in whole paragraphs: texts, lists and tables."""
+    """Return whole paragraphs of Markdown, as models write it: texts, lists and tables."""
     text = (Path(__file__).parents[2] / "docs" / "store.md").read_text()
     return text[: text.index("\n\n", characters)] + "\n\n"
 

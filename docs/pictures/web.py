@@ -8,17 +8,15 @@ opens its pages. The first argument is the picture for README, the second a fold
 
 import json
 import sys
-import tempfile
 from contextlib import contextmanager
 from pathlib import Path
 
 import trio
 
-from adapters.postgres import embedded
 from tests.adapters.workspaces.context.ground import put
 from tests.e2e.processes import ROOT
 from tests.web import browser as chromium
-from tests.web.house import CHATS, USER, a_house
+from tests.web.house import CHATS, USER, a_house_alone
 from tests.web.page import DESK, PHONE, TABLET, a_page
 
 SETTINGS = {
@@ -204,22 +202,12 @@ def calls(*wanted):
 @contextmanager
 def a_theatre():
     """A daemon with templates, and a browser."""
-    program = chromium.look_up()
-    if isinstance(program, str):
-        raise SystemExit(program)
-    with tempfile.TemporaryDirectory(prefix="promptcorner-pictures-") as top:
-        Path(top).chmod(0o711)
-        home = Path(top) / "home"
-        put(home / "templates/services", **{"queue.py": QUEUE, "README.md": "The services."})
-        with (
-            embedded.using(embedded.ClusterOptions(Path(top) / "server")) as cluster,
-            a_house(cluster.conninfo, "pictures", home, **SETTINGS) as house,
-        ):
-            process = chromium.BrowserProcess(program)
-            try:
-                yield house, process
-            finally:
-                process.close()
+    with chromium.a_browser() as process, a_house_alone("pictures", **SETTINGS) as house:
+        put(
+            house.daemon.home / "templates/services",
+            **{"queue.py": QUEUE, "README.md": "The services."},
+        )
+        yield house, process
 
 
 async def take(house, process, readme, folder):

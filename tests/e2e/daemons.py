@@ -75,6 +75,7 @@ class Daemon:
         if descriptors is not None:
             limited = 'ulimit -n "$0" && exec "$@"'
             words = ["/bin/sh", "-c", limited, str(descriptors), *words]
+        self.home = home
         self._log = log
         self._database = settings.get("DATABASE_URL")
         with log.open("wb") as stderr:

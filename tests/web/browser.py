@@ -17,7 +17,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -146,6 +146,19 @@ class BrowserProcess:
             self._process.kill()
             self._process.wait()
         self._profile.cleanup()
+
+
+@contextmanager
+def a_browser():
+    """Run a browser for a program that is no test; without one the program ends and says why."""
+    program = look_up()
+    if isinstance(program, str):
+        raise SystemExit(program)
+    process = BrowserProcess(program)
+    try:
+        yield process
+    finally:
+        process.close()
 
 
 class BrowserFault(Exception):

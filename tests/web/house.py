@@ -1,11 +1,14 @@
 """A daemon with a database and a model of its own, for the stories of one file, and its people."""
 
+import tempfile
 from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass, field
+from pathlib import Path
 
 import httpx2
 import trio
 
+from adapters.postgres import embedded
 from tests.adapters.workspaces.context.ground import put
 from tests.e2e.conftest import a_database
 from tests.e2e.daemons import Daemon, a_daemon
@@ -81,6 +84,21 @@ def a_house(server, name, home, **settings):
             yield House(daemon, provider, database)
             assert 0 == daemon.stop()
             assert [] == [e for e in daemon.entries if e["level"] == "error"]
+
+
+@contextmanager
+def a_house_alone(name, *, server_settings=None, **settings):
+    """Run a daemon on a database server of its own, for a program that is no test."""
+    with tempfile.TemporaryDirectory(prefix=f"promptcorner-{name}-") as folder:
+        top = Path(folder)
+        top.chmod(0o711)
+        options = embedded.ClusterOptions(top / "server", settings=server_settings or {})
+        (top / "home").mkdir()
+        with (
+            embedded.using(options) as cluster,
+            a_house(cluster.conninfo, name, top / "home", **settings) as house,
+        ):
+            yield house
 
 
 class Api:

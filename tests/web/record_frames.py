@@ -12,14 +12,13 @@ import contextlib
 import json
 import re
 import sys
-import tempfile
 from pathlib import Path
 
 import trio
 from trio_websocket import ConnectionClosed, open_websocket_url
 
-from tests.conftest import FAST, embedded
-from tests.web.house import ADMIN_TOKEN, CHATS, HEADER, WORKSPACE, a_house
+from tests.conftest import FAST
+from tests.web.house import ADMIN_TOKEN, CHATS, HEADER, WORKSPACE, a_house_alone
 
 FIXTURES = Path(__file__).parent / "fixtures"
 QUIET_SECONDS = 0.4  # a chat at rest has said all when nothing more has come for so long
@@ -296,18 +295,10 @@ async def record(house, name):
 def main():
     names = sys.argv[1:] or list(STORIES)
     FIXTURES.mkdir(exist_ok=True)
-    with tempfile.TemporaryDirectory(prefix="promptcorner-frames-") as top:
-        top = Path(top)
-        top.chmod(0o711)
-        options = embedded.ClusterOptions(top / "home", settings=FAST)
-        (top / "house").mkdir()
-        with (
-            embedded.using(options) as cluster,
-            a_house(cluster.conninfo, "frames", top / "house") as house,
-        ):
-            for name in names:
-                trio.run(record, house, name)
-                print(name)
+    with a_house_alone("frames", server_settings=FAST) as house:
+        for name in names:
+            trio.run(record, house, name)
+            print(name)
 
 
 if __name__ == "__main__":

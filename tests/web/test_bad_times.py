@@ -1,5 +1,7 @@
 """Bad times: what a page shows while daemon and network fail, and that it goes on afterwards."""
 
+from contextlib import asynccontextmanager
+
 import psycopg
 import pytest
 
@@ -33,18 +35,25 @@ def replicas(server, home):
         yield start
 
 
+@asynccontextmanager
+async def a_streaming_chat(browser, house, words):
+    """Open a chat in a tab and ask for an answer: the page, the chat's id, its user's token."""
+    token, cookies = await house.person(USER)
+    async with house.api(token) as api:
+        chat = await api.chat()
+    async with a_page(browser) as page:
+        page.url = house.url
+        page.allow(LOST)
+        await page.cookies(cookies, house.url)
+        await page.goto(f"/c/{chat}")
+        await say(page, words)
+        yield page, chat, token
+
+
 async def test_a_daemon_killed_in_mid_word_comes_back_and_nothing_is_doubled(replicas, browser):
     with replicas() as first:
-        house = replicas.house(first)
-        token, cookies = await house.person(USER)
-        async with house.api(token) as api:
-            chat = await api.chat()
-        async with a_page(browser) as page:
-            page.url = house.url
-            page.allow(LOST)
-            await page.cookies(cookies, house.url)
-            await page.goto(f"/c/{chat}")
-            await say(page, f"{LONG} Say much.")
+        house, words = replicas.house(first), f"{LONG} Say much."
+        async with a_streaming_chat(browser, house, words) as (page, chat, token):
             await has_begun(page, 100, answer=2)
 
             first.kill()
@@ -60,16 +69,8 @@ async def test_a_daemon_killed_in_mid_word_comes_back_and_nothing_is_doubled(rep
 
 async def test_an_answer_that_broke_off_with_its_daemon_says_why_nothing_comes(replicas, browser):
     with replicas(**LONG_LEASE) as first:
-        house = replicas.house(first)
-        token, cookies = await house.person(USER)
-        async with house.api(token) as api:
-            chat = await api.chat()
-        async with a_page(browser) as page:
-            page.url = house.url
-            page.allow(LOST)
-            await page.cookies(cookies, house.url)
-            await page.goto(f"/c/{chat}")
-            await say(page, f"{SLOWLY} Say much.")
+        house, words = replicas.house(first), f"{SLOWLY} Say much."
+        async with a_streaming_chat(browser, house, words) as (page, _, _):
             await live(page, 100)
 
             first.process.kill()

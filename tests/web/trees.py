@@ -8,16 +8,14 @@ name and its state. What is another one each time (times, ids, figures, paths) i
 
 import re
 import sys
-import tempfile
-from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
 import trio
 
-from tests.conftest import FAST, embedded
+from tests.conftest import FAST
 from tests.web import browser as chromium
-from tests.web.house import CHATS, USER, WORKSPACE, a_house
+from tests.web.house import CHATS, USER, WORKSPACE, a_house_alone
 from tests.web.page import DESK, PHONE, a_page
 from tests.web.stories import FIELD, calls
 
@@ -245,32 +243,14 @@ async def write(house, process, names):
                 print(name)
 
 
-@contextmanager
-def a_browser():
-    program = chromium.look_up()
-    if isinstance(program, str):
-        sys.exit(program)
-    process = chromium.BrowserProcess(program)
-    try:
-        yield process
-    finally:
-        process.close()
-
-
 def main():
     names = sys.argv[1:] or list(VIEWS)
     TREES.mkdir(exist_ok=True)
-    with tempfile.TemporaryDirectory(prefix="promptcorner-trees-") as top:
-        top = Path(top)
-        top.chmod(0o711)
-        options = embedded.ClusterOptions(top / "home", settings=FAST)
-        (top / "house").mkdir()
-        with (
-            embedded.using(options) as cluster,
-            a_house(cluster.conninfo, "trees", top / "house", **SETTINGS) as house,
-            a_browser() as process,
-        ):
-            trio.run(write, house, process, names)
+    with (
+        a_house_alone("trees", server_settings=FAST, **SETTINGS) as house,
+        chromium.a_browser() as process,
+    ):
+        trio.run(write, house, process, names)
 
 
 if __name__ == "__main__":
