@@ -1,7 +1,7 @@
 """Footnotes as a rule of the parser of Markdown, the same as `assets/text/footnotes.js`. Pure.
 
-`[^1]` in a text leads to the paragraph `[^1]: words`, which is shown where it is written. What no
-note belongs to stays text.
+`[^1]` in a text leads to the paragraph `[^1]: words`, which is shown where it is written. A mark
+without a note stays text.
 """
 
 import re
@@ -23,10 +23,7 @@ def footnotes(reader: MarkdownIt) -> None:
 
 
 def _name(label: str) -> str:
-    """Return under which name a note stands among the definitions of links.
-
-    No link has one with small letters.
-    """
+    """Return the name of a note among the definitions of links, which have no small letters."""
     return f"note {label.lower().upper()}"
 
 
@@ -65,7 +62,8 @@ def _line_behind(state: StateBlock, first: int, end: int) -> int:
 
 def _is_ended(state: StateBlock, enders: Any, line: int, end: int) -> bool:
     if state.sCount[line] < 0 or state.sCount[line] - state.blkIndent > 3:
-        return False  # it goes on, however far in it stands
+        # A line that is indented further goes on with the paragraph.
+        return False
     return any(rule(state, line, end, True) for rule in enders)
 
 

@@ -72,7 +72,7 @@ class ShellPages:
         # A browser may have lost this cookie alone; then the page could change nothing.
         csrf = self._signing.csrf_of(call.user.token)
         headers = (*PAGE_HEADERS, *csrf_cookie(csrf, origin=call.origin))
-        # No secret stands in it: the value of the cookie above does not.
+        # The page has no secret in it, so it may be compressed: the cookie's value is in a header.
         answer = HttpResponse(200, page, HTML, headers)
         return await gzipped(answer, call.headers.get("accept-encoding", ""))
 

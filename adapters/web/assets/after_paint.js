@@ -1,6 +1,6 @@
 /**
- * What the page needs once its first picture is drawn: the list, what is written with, all commands.
- * It is one module, so that one request brings it. Views ask for it by `kernel/first_paint.js`.
+ * The parts of the page that it needs after its first picture: the list, the composer, all commands.
+ * They are one module, so that one request brings them. Views ask for it by `kernel/first_paint.js`.
  */
 
 import {chats} from "./chats_store.js";
@@ -25,15 +25,15 @@ export {Announcer} from "./timeline/announcer.js";
 export {JumpButton} from "./timeline/jump.js";
 export {Now} from "./timeline/now.js";
 
-const DRAWN_MS = 2000; // after which every view of these is drawn, and has made its commands known
+const DRAWN_MS = 2000; // by then every view of these is drawn and has made its commands known
 
-/** @param {string} id */
+/** Return a chat that is known; views that ask are drawn again with news of the list. @param {string} id */
 function chatOf(id) {
-  void chats.list.value; // drawn again when the list has news
+  void chats.list.value;
   return chats.find(id);
 }
 
-/** Begin with what needs no view. */
+/** Start the parts that need no view. */
 export function begin() {
   growBy(grown);
   registerPage();
@@ -43,6 +43,6 @@ export function begin() {
   readModels();
   followNotices();
   setTimeout(allCommandsAreThere, DRAWN_MS);
-  // What may be drawn sooner or later is loaded when there is nothing else to do: the network may go.
+  // Modules that may be needed later are loaded while the page rests, because the network may go away.
   setTimeout(() => whenIdle(() => void import("./in_advance.js").catch(() => {})), DRAWN_MS);
 }

@@ -95,7 +95,7 @@ followAddress();
 followKeys();
 if (route.peek().name !== "chat") drawFirst();
 const place = document.getElementById("app");
-place?.replaceChildren(); // what says that the page does not begin
+place?.replaceChildren(); // takes away the words for a page whose script does not run
 if (place) render(html`<${App} />`, place);
-// What cannot be had may be of another version; nothing has been typed yet.
+// If it cannot be loaded, the daemon may have another version. Nothing has been typed yet.
 afterPaint().catch(async () => (await askVersion()) && location.reload());

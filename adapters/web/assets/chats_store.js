@@ -29,7 +29,7 @@ import { hearWatch } from "./wire/watch.js";
 const PAGE = 50; // chats
 const LISTS_MAX = 12; // of other filters that are kept; the oldest is forgotten
 const AGAIN_MS = 1500; // a list of which news cannot be placed is read anew, at most so often
-const SHARED_MS = 600_000; // the list is read so often, should the news of a shared chat have been lost
+const SHARED_MS = 600_000; // the list is read again so often, because news of shared chats may be lost
 const KNOWN_MAX = 50; // chats that were opened and are in no list; the oldest is forgotten
 
 /** @type {Map<string, import("./vendor/preact.js").Signal<ChatList>>} */
@@ -44,7 +44,7 @@ const shown = signal(plain);
 const known = new Map();
 /** Lists that are being read. @type {Map<typeof plain, Promise<void>>} */
 const readings = new Map();
-/** The news since each page that is on its way was asked for. @type {Set<any[]>} */
+/** For each page that is on its way, the news since it was asked for. @type {Set<any[]>} */
 const arriving = new Set();
 /** Moves of pinned chats go out one after the other, as each counts the places after the one before. */
 let moving = Promise.resolve();
@@ -83,7 +83,7 @@ function readFirst(list) {
 const readAgain = (list) => readings.get(list)?.then(() => readFirst(list)) ?? readFirst(list);
 
 /**
- * Read a page of a list. News that comes meanwhile is put in again: the page may be older.
+ * Read a page of a list. News that comes meanwhile is applied again, because the page may be older.
  * @param {typeof plain} list
  * @param {Record<string, any>} query
  * @param {{next?: boolean}} how
@@ -166,7 +166,8 @@ async function markOne(id, isRead) {
   const had = chats.find(id)?.has_unread ?? false;
   changeAll((list) => withChange(list, id, { has_unread: !isRead }));
   try {
-    await api.put(`chats/${id}/read-status`, { is_read: isRead }, { keepalive: true }); // the tab may be closed now
+    // The request goes on if the tab is closed now.
+    await api.put(`chats/${id}/read-status`, { is_read: isRead }, { keepalive: true });
   } catch (error) {
     changeAll((list) => withChange(list, id, { has_unread: had }));
     throw error;

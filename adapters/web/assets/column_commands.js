@@ -1,4 +1,4 @@
-/** What can be done with the columns of open chats: known after the first picture. */
+/** Commands about the columns of open chats. They become known after the first picture. */
 
 import {COLUMNS_MAX, activeOf, close, show, used} from "./columns.js";
 import {command} from "./commands.js";
@@ -16,7 +16,7 @@ function openBeside(id) {
   show([...chats.slice(0, COLUMNS_MAX - 1), id]);
 }
 
-/** Show a chat, and write in it. @param {string} id */
+/** Show a chat, and put the focus into its field. @param {string} id */
 function enter(id) {
   entered.value = id;
   return show([id]);
@@ -30,7 +30,7 @@ function save(id) {
   link.click();
 }
 
-/** @param {number} step */
+/** Put the focus into the next column, or the one before. @param {number} step */
 function toColumn(step) {
   const {chats} = route.value;
   used.value = chats[(chats.indexOf(activeOf(chats)) + step + chats.length) % chats.length] || "";
@@ -39,7 +39,7 @@ function toColumn(step) {
   if (field instanceof HTMLElement) field.focus();
 }
 
-/** Make known what can be done with columns. */
+/** Make the commands of columns known. */
 export function registerColumns() {
   const several = () => route.value.chats.length > 1;
   const group = "View";

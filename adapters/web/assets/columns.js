@@ -14,7 +14,7 @@ import {ApiError} from "./wire/api.js";
 const ChatHeader = later(() => afterPaint().then((module) => module.ChatHeader), HeaderPlace);
 const Composer = later(() => afterPaint().then((module) => module.Composer), ComposerPlace);
 
-const TOUCH = matchMedia("(pointer: coarse)"); // there a field with the focus brings up a keyboard
+const TOUCH = matchMedia("(pointer: coarse)"); // a field with the focus brings up a keyboard there
 export const COLUMNS_MAX = 4; // a further one takes the place of the last
 
 /** The chat whose column was used last: keys and the side panel are about it. */
@@ -23,14 +23,17 @@ export const used = signal("");
 /** @param {string[]} chats @returns {Promise<void>} */
 export const show = (chats) => go(chats.length ? `/c/${chats.join("+")}` : "/");
 
-/** @param {string} id @param {unknown} opening @returns {void} */
+/**
+ * Put the focus into a chat that was opened to write in it: into its field, or the column itself.
+ * @param {string} id @param {unknown} opening @returns {void}
+ */
 function useEntering(id, opening) {
   const isEntered = entered.value === id;
   useEffect(() => {
     if (!isEntered || opening === "loading") return;
     const column = document.querySelector(`.column[data-chat="${CSS.escape(id)}"]`);
     const field = TOUCH.matches ? null : column?.querySelector("textarea.txt");
-    if (field) entered.value = ""; // else it takes the keyboard when it comes, if it does
+    if (field) entered.value = ""; // a field that comes later takes the focus itself
     const target = field ?? column;
     if (target instanceof HTMLElement) target.focus();
   }, [isEntered, opening]);
@@ -44,7 +47,7 @@ export function close(id) {
 /** @param {string[]} chats @returns {string} the chat that keys are about */
 export const activeOf = (chats) => (chats.includes(used.value) ? used.value : chats[0] || "");
 
-/** Says why a chat cannot be shown. @param {{error: ApiError}} props */
+/** The reason why a chat cannot be shown. @param {{error: ApiError}} props */
 function NotThere({error}) {
   if (error.status === 404 || error.status === 403) {
     return html`<div class="page"><h1>This chat is not here</h1>

@@ -23,7 +23,7 @@ export const isArriving = signal(true);
 /** Commands that were asked for before they were known. @type {{id: string, args: any, resolve: (value: any) => void}[]} */
 let waiting = [];
 
-/** All modules are there: what is not known now is no command of this page. */
+/** Note that all modules are there: a command that is not known by now is none of this page. */
 export function allCommandsAreThere() {
   isArriving.value = false;
   for (const {resolve} of waiting) resolve(undefined);
@@ -33,7 +33,7 @@ export function allCommandsAreThere() {
 /** Whether a command may still become known. @param {string} id */
 export const isExpected = (id) => isArriving.peek() && !registered.has(id);
 
-/** Do what was asked for before it was known. */
+/** Do the commands that were asked for before they were known. */
 function catchUp() {
   const known = waiting.filter(({id}) => registered.has(id));
   waiting = waiting.filter(({id}) => !registered.has(id));
@@ -48,7 +48,8 @@ function catchUp() {
 export function command(added) {
   registered.set(added.id, [added, ...(registered.get(added.id) || [])]);
   commandsChanged.value++;
-  if (waiting.length) queueMicrotask(catchUp); // with all that become known together
+  // Commands that come together are all known in the next microtask.
+  if (waiting.length) queueMicrotask(catchUp);
   return () => {
     const left = (registered.get(added.id) || []).filter((each) => each !== added);
     if (left.length) registered.set(added.id, left);
@@ -63,7 +64,7 @@ export function find(id) {
 }
 
 /**
- * Do it; if its module is still on its way, when that is there.
+ * Do a command. If its module is still on its way, it is done when that is there.
  * @param {string} id @param {any} [args] @returns {any} undefined if it cannot be done now
  */
 export function run(id, args) {

@@ -5,5 +5,5 @@ import {signal} from "./ui.js";
 /** @type {import("./vendor/preact.js").Signal<import("./conversation.js").Conversation | null>} */
 export const current = signal(null);
 
-/** The chat that gets the keyboard as soon as it is shown: its field, or else the conversation. */
+/** The id of the chat that gets the focus as soon as it is shown: in its field, or else its column. */
 export const entered = signal("");

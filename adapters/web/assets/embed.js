@@ -1,14 +1,14 @@
-/** The page within a page of another: `?embed=1`, and `&theme=dark`, `light` or `contrast`. */
+/** The page in a frame of another site's page: `?embed=1`, and `&theme=dark`, `light` or `contrast`. */
 
 const query = new URLSearchParams(location.search);
 
-/** Whether this page stands in another one: there is no list then. */
+/** Whether this page stands in a frame. It has no list there. */
 export const isEmbedded = query.get("embed") === "1";
 
 /** The theme that the other page asks for; "" if it asks for none. */
 export const embeddedTheme = (isEmbedded && query.get("theme")) || "";
 
-/** Return an address of ours as it is here: it stays within the other page when it is loaded anew. @param {string} path */
+/** Return a path of ours that keeps the page embedded when it is loaded again. @param {string} path */
 export function addressHere(path) {
   if (!isEmbedded) return path;
   const url = new URL(path, location.origin);

@@ -1,6 +1,6 @@
 /**
- * What may be needed at any moment, and must not be missing when the network is away: loaded when
- * the page has nothing else to do. It is one module, so that one request brings it.
+ * Modules that may be needed at any moment, also while the network is away. They are loaded while the
+ * page has nothing else to do, as one module, so that one request brings them.
  */
 
 import "./composer/approvals_bar.js";

@@ -4,8 +4,8 @@ import {commandsChanged, find, isArriving, isExpected} from "./commands.js";
 import {effect} from "./ui.js";
 
 /**
- * The keys of commands. Of several rows with one key the last that can be done is done: the nearest.
- * What they are called stands in `keys_help.js`, which is loaded when somebody asks for it.
+ * The keys of commands. Where several rows have the same key, the last one that can be done is done.
+ * Their titles stand in `keys_help.js`, which is loaded when a user opens it.
  */
 export const KEYS = [
   {keys: "mod+k", command: "palette.open"},
@@ -76,17 +76,17 @@ function done(keys) {
   return !!near;
 }
 
-/** Keys that were pressed before their commands were known, and those behind them. @type {string[]} */
+/** Keys that were pressed before their commands were known, and the keys after them. @type {string[]} */
 let early = [];
 
-/** @param {string} keys @returns {boolean} whether it may become known what they do */
+/** Whether a command for these keys may still become known. @param {string} keys @returns {boolean} */
 const mayMean = (keys) => KEYS.some((row) => row.keys === keys && isExpected(row.command));
 
-/** Do what the keys say that were pressed too early, as far as it is known by now, in their order. */
+/** Do the commands of keys that were pressed too early, in their order, as far as they are known now. */
 function catchUp() {
   while (early.length && !mayMean(early[0])) {
     const [keys] = early.splice(0, 1);
-    // What leads into a field takes along what was typed behind it.
+    // A key that leads into a field is followed by letters for that field.
     if (keys.length === 1 && isTyping(document.activeElement)) document.execCommand("insertText", false, keys);
     else done(keys);
   }
@@ -136,6 +136,7 @@ export function keysOf(id) {
 export function followKeys() {
   addEventListener("keydown", pressed);
   effect(() => {
-    if (commandsChanged.value || !isArriving.value) queueMicrotask(catchUp); // when all are known that come together
+    // Commands that come together are all known in the next microtask.
+    if (commandsChanged.value || !isArriving.value) queueMicrotask(catchUp);
   });
 }

@@ -5,7 +5,7 @@ import {KEYS, keyWords} from "./keys.js";
 import {Dialog} from "./shared/dialog.js";
 import {html} from "./ui.js";
 
-/** What keys do. Rows without a command are heard by the part of the page that they are about. */
+/** The titles of keys. Where a row has no command, the part of the page that it is about hears it. */
 const GROUPS = [
   {group: "Everywhere", rows: [
     {command: "palette.open", title: "Search or do…"},
@@ -59,7 +59,7 @@ const GROUPS = [
   ]},
 ];
 
-/** The keys of a row. @param {{keys?: string, command?: string}} row */
+/** Return the keys of a row. @param {{keys?: string, command?: string}} row */
 const keysIn = (row) => row.keys || KEYS.find((each) => each.command === row.command)?.keys || "";
 
 /** @param {{onClose: () => void}} props */

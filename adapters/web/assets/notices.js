@@ -22,7 +22,8 @@ const lights = new Map();
 export function followNotices() {
   document.addEventListener("visibilitychange", holdWhileSeen);
   holdWhileSeen();
-  effect(() => { // what is read anew may hold what no event told: the line was away
+  // A list that is read again may show changes whose events were lost with the line.
+  effect(() => {
     for (const root of chats.list.value.roots) {
       note(root);
       root.children.forEach(note);
@@ -31,7 +32,7 @@ export function followNotices() {
   hearWatch((event) => event.chat && void hear(event.chat));
 }
 
-/** Hear of a chat as the list has it; of one that was not known remember its light. @param {import("./state/notices.js").Chat} chat */
+/** Take a chat as the list has it. A chat that was not known only has its light remembered. @param {import("./state/notices.js").Chat} chat */
 function note(chat) {
   if (lights.has(chat.id)) void hear(chat);
   else lights.set(chat.id, lightOf(chat));

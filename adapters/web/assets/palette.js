@@ -34,7 +34,7 @@ function commandRow({id, title, group}) {
   return {key: id, group: "Commands", icon: "chev", text: group ? `${group}: ${title}` : title, keys: keysOf(id), run};
 }
 
-/** What concerns chats first, what is chosen once in a while last. @param {import("./commands.js").Command} command */
+/** Return where a command stands: those of chats come first, those that are rarely chosen last. @param {import("./commands.js").Command} command */
 const rank = ({group = ""}) => ["Chat", "Chats", "", "View"].indexOf(group) + 1 || 9;
 
 /** @returns {Row[]} */

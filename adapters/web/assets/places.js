@@ -1,4 +1,4 @@
-/** What keeps the places of the views that are loaded after the first picture, so that nothing moves. */
+/** Placeholders for the views that are loaded after the first picture, so that nothing moves then. */
 
 import {html} from "./ui.js";
 

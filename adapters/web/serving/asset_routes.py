@@ -25,7 +25,7 @@ class AssetSource:
         self._read: tuple[object, Assets] | None = None  # of a developer, and when they changed
 
     async def now(self) -> Assets:
-        """Return them. They are read in a thread, so that no other request waits for that."""
+        """Return the files. They are read in a thread, so that no other request waits for that."""
         folder = self._folder
         if folder is not None:
             return await read(READING, lambda: self._developed(folder))

@@ -27,8 +27,8 @@ DIGEST_CHARACTERS = 12
 GZIP_BYTES_MIN = 512  # a smaller file is not worth it
 
 ENTRY = "app.js"
-# Modules that a page imports by itself: after its first picture, where there is room for the side
-# panel, and when it has nothing to do. Each is one file with all that it needs.
+# Modules that a page imports later: after its first picture, where there is room for the side
+# panel, and while it has nothing to do. Each becomes one file with all that it needs.
 STAGES = ("after_paint.js", "panel/panel.js", "in_advance.js")
 STYLES = "all.css"  # made of the sheets in css/
 STYLE_ORDER = ("css/tokens.css", "css/base.css")
@@ -72,8 +72,10 @@ class Asset:
 
 
 class Assets:
-    """All files of one version. `entry` is the module that a page runs; `preloaded` are all that it
-    needs for its first picture, `fetched_after` those that it needs right after that.
+    """All files of one version.
+
+    `entry` is the module that a page runs. `preloaded` are the modules that it needs for its first
+    picture, `fetched_after` those that it needs right after that.
     """
 
     def __init__(self, files: Mapping[str, bytes], entry: str = ENTRY, digest: str = "") -> None:

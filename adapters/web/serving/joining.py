@@ -41,8 +41,8 @@ _LEFT = re.compile(r"^(?:import|export)\b(?!\()[^\n]*", re.MULTILINE)
 _DYNAMIC = re.compile(r"""\bimport\(\s*["'](\.[^"']+)["']\s*\)""")
 
 
-# A browser tries to fetch a module once: after a failure the same address fails for good. So it is
-# asked for at another address the next time, which all files of the page have to agree on.
+# After a failure a browser never fetches a module at the same address again. So the next try asks
+# at another one. Tries are counted globally, because all files of the page have to agree on it.
 LOAD = """const $tries = globalThis.$tries ??= {};
 const $load = (url, at = $tries[url] ?? 0) => import(at ? `${url}?${at}` : url).catch((error) => {
   if (at === ($tries[url] ?? 0)) $tries[url] = at + 1;
@@ -69,9 +69,10 @@ class _Module:
 def join_modules(
     files: Mapping[str, bytes], entry: str, stages: Sequence[str] = ()
 ) -> Mapping[str, bytes]:
-    """Return the joined files by their names, that of the entry first. `stages` are modules that
-    are imported later, but nearly always: each is one file, called as the module is, with all that
-    it needs beyond those before it.
+    """Return the joined files by their names, that of the entry first.
+
+    `stages` are modules that nearly every page imports later. Each becomes one file with the name
+    of the module, with all that it needs and that no file before it has.
     """
     modules = _reached(files, entry)
     chunks = _chunks(modules, (entry, *(name for name in stages if name in modules)))
@@ -175,8 +176,8 @@ def _numbered(inside: str) -> Iterable[tuple[int, tuple[str, str]]]:
 def _chunks(modules: Mapping[str, _Module], stages: Sequence[str]) -> Mapping[str, Sequence[str]]:
     """Return the files to make, and the modules of each in the order in which they run.
 
-    What a stage needs is with the first stage that needs it. Of the others, modules that the same
-    dynamic imports need are together.
+    A module that stages need is in the file of the first of them. Other modules are together with
+    those that the same dynamic imports need.
     """
     chunks: dict[str, Sequence[str]] = {}
     placed: set[str] = set()
@@ -223,7 +224,7 @@ def _in_order(modules: Mapping[str, _Module], starts: Sequence[str]) -> Sequence
 def _asked_from_outside(
     modules: Mapping[str, _Module], place: Mapping[str, str]
 ) -> Mapping[str, int]:
-    """Return a number for each module that another file names, or a dynamic import."""
+    """Return a number for each module that another file or a dynamic import asks for."""
     asked = [
         source
         for name, module in modules.items()
@@ -238,7 +239,9 @@ def _written(
 ) -> str:
     heads: dict[str, str] = {}
     entry = next(iter(place.values()))
-    needs: dict[str, str] = {}  # files that may have failed before, which a static import repeats
+    # Files but for the entry, with their aliases. They are imported by LOAD, since they may have
+    # failed before.
+    needs: dict[str, str] = {}
     parts: list[str] = []
     short = {module.name: f"${number}" for number, module in enumerate(modules)}
 

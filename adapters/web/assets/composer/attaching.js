@@ -2,7 +2,7 @@
 
 import { isLongPaste } from "./pasting.js";
 
-const AGAIN_MS = 2000;
+const AGAIN_MS = 2000; // after the module could not be loaded
 const AWAY = "The daemon cannot be reached. The files are taken as soon as it answers.";
 
 /** @typedef {import("./desk.js").Desk} Desk */
@@ -13,19 +13,19 @@ const AWAY = "The daemon cannot be reached. The files are taken as soon as it an
  */
 export function attach(desk, files, pasted = "") {
   const all = [...files]; // a list of the browser's is emptied when its event is over
-  if (all.length) void taken(desk, all, pasted);
+  if (all.length) void attachLoaded(desk, all, pasted);
 }
 
-/** Take files as soon as what takes them is there. @param {Desk} desk @param {File[]} files @param {string} pasted */
-async function taken(desk, files, pasted) {
-  try {
-    const module = await import("./attachments.js");
-    if (desk.problem.peek() === AWAY) desk.problem.value = "";
-    module.attach(desk, files, pasted);
-  } catch {
+/** Attach files as soon as the module for that is loaded. @param {Desk} desk @param {File[]} files @param {string} pasted */
+async function attachLoaded(desk, files, pasted) {
+  const module = await import("./attachments.js").catch(() => null);
+  if (!module) {
     desk.problem.value = AWAY;
-    setTimeout(taken, AGAIN_MS, desk, files, pasted);
+    setTimeout(attachLoaded, AGAIN_MS, desk, files, pasted);
+    return;
   }
+  if (desk.problem.peek() === AWAY) desk.problem.value = "";
+  module.attach(desk, files, pasted);
 }
 
 /**

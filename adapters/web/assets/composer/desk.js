@@ -9,11 +9,11 @@ import { onLeave } from "../wire/wake.js";
 /** @typedef {{file_name: string, start_line: number, end_line: number, content: string}} Reference */
 /** @typedef {"queue" | "steer" | "interrupt"} Busy */
 
-const PAUSE_MS = 300; // after the last change, before the draft is written; at once if the page is left
+const PAUSE_MS = 300; // between the last change and the writing of the draft; none if the page is left
 
 export class Desk {
   #stored = ""; // the draft as it was read or written last
-  #isRead = signal(false); // before that nothing is written: it would take the place of the draft
+  #isRead = signal(false); // whether the stored draft was read: nothing is written over it before that
   #timer = /** @type {ReturnType<typeof setTimeout> | undefined} */ (undefined);
   #due = /** @type {(() => void) | null} */ (null); // writes what has changed since
 
@@ -29,7 +29,7 @@ export class Desk {
   browsing = signal(/** @type {import("./history.js").Browsing | null} */ (null));
   editing = signal(/** @type {{message: number, aside: Written} | null} */ (null)); // the message that is written anew, and the draft meanwhile
   fresh = signal({ plan: "", policy: "", workspace: "", servers: /** @type {string[] | null} */ (null) });
-  begun = false; // its chat was begun here a moment ago: one writes on in its field
+  begun = false; // whether its chat was begun here a moment ago, so that its field takes the focus
   field = /** @type {HTMLTextAreaElement | null} */ (null);
 
   /** @param {string} key the chat's id, or "new" */
@@ -102,8 +102,8 @@ export class Desk {
   }
 
   /**
-   * Read the draft. What was still on its way when the page ended comes back as well, and what has been
-   * written meanwhile stands behind it.
+   * Read the draft. Messages that were on their way when the page ended come back as well. Text that has
+   * been written meanwhile is put behind them.
    */
   async #load(first = true) {
     const draft = await drafts.get(this.key).catch(() => null);
@@ -140,7 +140,8 @@ export class Desk {
       const draft = this.#draft();
       const text = JSON.stringify(draft);
       if (this.browsing.value || this.editing.value || !this.#isRead.value) return;
-      clearTimeout(this.#timer); // also if it is as it was: what was sent at once must not be written afterwards
+      // Also if the text is as it was stored: a message that was sent at once must not be written later.
+      clearTimeout(this.#timer);
       this.#due = null;
       if (text === this.#stored) return;
       this.#due = () => {

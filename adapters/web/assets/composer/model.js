@@ -28,7 +28,7 @@ export function chosen({ desk, conversation, chat: { value: chat } }) {
   return { model, effort: model?.efforts.includes(wanted) ? wanted : "", gone: catalogue.value.state === "ready" && !wished };
 }
 
-/** Say that the model that would answer is no longer there, and what comes of it; or "". @param {Place} place */
+/** Return a sentence if the chosen model is gone, with the one that answers instead; or "". @param {Place} place */
 export function goneWords(place) {
   const { model, gone } = chosen(place);
   if (!gone) return "";

@@ -4,14 +4,14 @@ import { api } from "../wire/api.js";
 
 /** @typedef {import("../state/chat.js").Approval} Approval */
 
-/** What a whole chat has only as long as it holds. */
-const UNSAID = { queued_for_capacity: undefined, place_in_line: undefined, takeover_seconds: undefined };
+/** Fields that an answer leaves out when they no longer hold. */
+const LEFT_OUT = { queued_for_capacity: undefined, place_in_line: undefined, takeover_seconds: undefined };
 
 /** @param {import("../conversation.js").Core} core */
 export function actionsOf(core) {
   const path = `chats/${core.id}`;
   const takeChat = (/** @type {any} */ chat) => {
-    if (chat) core.takeNow({ type: "chat", chat: { ...UNSAID, ...chat } });
+    if (chat) core.takeNow({ type: "chat", chat: { ...LEFT_OUT, ...chat } });
     return chat;
   };
   const refresh = async () => takeChat(await api.get(path));

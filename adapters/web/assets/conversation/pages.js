@@ -44,7 +44,7 @@ export function pagesOf(core) {
       await load(fromAfter ? { after: hole.after } : { before: hole.before });
     },
 
-    /** Read what the messages of the last turn cost: the stream does not tell. */
+    /** Read the costs of the last turn's messages, which the stream does not tell. */
     async readCosts() {
       const last = core.latest().messages.findLast((message) => message.role === "user");
       if (!last) return;

@@ -24,7 +24,7 @@ export function sendingOf(core) {
   const all = signal(/** @type {readonly Sending[]} */ ([]));
   const known = computed(() => new Set(core.state.value.own.map((one) => one.key)));
   const path = `chats/${core.id}/messages`;
-  /** The request before, however it ends: requests at once could arrive in another order. @type {Promise<any>} */
+  /** The request before, which is waited for: requests at the same time could arrive in another order. @type {Promise<any>} */
   let before = Promise.resolve();
   return {
     // What the stream has told already is shown by the state.
@@ -74,7 +74,7 @@ function answered(key, answer) {
 }
 
 /**
- * Ask again while the daemon is away; the key of the request sees to it that it is done once.
+ * Send a request again while the daemon is away. By its key the daemon does it only once.
  * @template T
  * @param {import("../conversation.js").Core} core
  * @param {() => Promise<T>} ask
@@ -90,23 +90,23 @@ async function patiently(core, ask, slow) {
       const isAway = error instanceof ApiError && AWAY.has(error.status);
       if (!isAway || waits === TRY_AGAIN_MS.length) throw error;
       slow();
-      if (!(await isLineBack(core, line, TRY_AGAIN_MS[waits]))) waits += 1;
+      if (!(await comesBack(core, line, TRY_AGAIN_MS[waits]))) waits += 1;
     }
   }
 }
 
 /**
- * Wait so long, or until the line of the chat is open again after it was lost.
+ * Wait until the line of the chat is open again, or until the time is over.
  * @param {import("../conversation.js").Core} core
  * @param {import("../wire/line.js").LineState} before
  * @param {number} ms
- * @returns {Promise<boolean>} whether it is
+ * @returns {Promise<boolean>} whether it is open again
  */
-function isLineBack(core, before, ms) {
+function comesBack(core, before, ms) {
   return new Promise((resolve) => {
     const end = (/** @type {boolean} */ isBack) => {
       clearTimeout(timer);
-      queueMicrotask(() => stop()); // it may be called before it is known
+      queueMicrotask(() => stop()); // `subscribe` may call this before it has returned `stop`
       resolve(isBack);
     };
     const timer = setTimeout(end, ms, false);

@@ -1,6 +1,6 @@
-// What waits until the page has drawn its first picture.
+// The module after_paint.js, which is loaded when the page has drawn its first picture.
 //
-//   afterPaint()   → the module after_paint.js, loaded and begun; asked for again, the same
+//   afterPaint()   → a promise of the module, loaded and begun once
 
 const FRAME_MS = 250; // a page that is hidden draws no frames
 
@@ -8,17 +8,17 @@ const FRAME_MS = 250; // a page that is hidden draws no frames
 let loading = null;
 let isDrawn = false;
 
-/** The first picture needs no more than what is there: a chat, whose messages the page came with. */
+/** Load it at once: the first picture of this page cannot be drawn without it. */
 export const drawFirst = () => void (isDrawn = true);
 
-/** Return what is needed after the first picture. */
+/** Return the module. After a failure the next call tries again. */
 export function afterPaint() {
   loading ??= painted().then(() => import("../after_paint.js")).then((module) => (module.begin(), module));
   loading.catch(() => (loading = null));
   return loading;
 }
 
-/** Wait for the next picture, unless nothing can be drawn without what comes then. */
+/** Wait for the next picture, unless `drawFirst` was called. */
 function painted() {
   if (isDrawn) return Promise.resolve();
   isDrawn = true;

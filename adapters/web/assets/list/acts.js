@@ -87,7 +87,7 @@ export async function unarchive(wanted, told = true) {
     });
 }
 
-/** Archive a chat and remove its workspace, which cannot be undone: so this one asks. @param {Chat} chat */
+/** Archive a chat and remove its workspace, after a question, because that cannot be undone. @param {Chat} chat */
 export async function archiveWithWorkspace(chat) {
   const sure = await ask({
     title: `Archive “${chat.title}” and remove its workspace?`,

@@ -1,4 +1,4 @@
-/** The first sign of a bar: on a phone it leads back to the list; within another page, out of it. */
+/** The first button of a bar: on a phone it leads to the list, in a frame to a tab of its own. */
 
 import { run } from "../commands.js";
 import { isEmbedded } from "../embed.js";

@@ -36,8 +36,8 @@ function onContextMenu(event) {
 }
 
 /**
- * A finger that rests on a row: its menu opens. A pinned row is lifted then: it goes where the finger goes, and
- * its menu opens when the finger leaves it where it was.
+ * Open the menu of a row on which a finger rests. A pinned row is lifted instead: it follows the finger, and its
+ * menu opens if the finger leaves it where it was.
  * @param {PointerEvent} down
  */
 function startPress(down) {
@@ -56,7 +56,7 @@ function startPress(down) {
   const end = () => stop.abort();
   for (const name of ["pointerup", "pointercancel", "scroll"])
     document.addEventListener(name, end, { signal, capture: true });
-  // Browsers that have a long press of their own say so: it is the same one.
+  // Some browsers tell of a long press themselves, by the event of a context menu.
   row.addEventListener("contextmenu", (event) => (row.classList.contains("pinned") ? halt(event, rested) : end()), { signal });
   document.addEventListener(
     "pointermove",
@@ -65,7 +65,7 @@ function startPress(down) {
   );
 }
 
-/** @param {Event} event @param {() => void} [act] */
+/** Take an event away from the browser and from all others. @param {Event} event @param {() => void} [act] */
 function halt(event, act) {
   event.preventDefault();
   event.stopPropagation();
@@ -102,8 +102,8 @@ function lift(row, down) {
 }
 
 /**
- * The click that ends a long press or a drag opens nothing, however late it comes, and leaves the focus in the menu
- * that is open by then; the next one does as usual.
+ * Take away the click that ends a long press or a drag, however late it comes: it opens nothing, and the focus stays
+ * in the menu that is open by then. The next press ends this.
  */
 function swallowClick() {
   const stop = new AbortController();

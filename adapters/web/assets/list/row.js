@@ -40,7 +40,7 @@ export const Head = memo(function Head({ title, count, folded, section, onFold }
   </h2>`;
 });
 
-/** Browsers let a finger that rested drag a row only if somebody watched it from the beginning. */
+/** A listener that does nothing: without one from the beginning, browsers do not let a finger drag a row. */
 const watched = () => {};
 
 /**

@@ -86,7 +86,7 @@ function Field({ filters, hits, at, move }) {
   <p class="dim search-hint">Whole words; “a phrase” in quotes, −without, or OR between them. ↑↓ and ⏎ open a chat.</p>`;
 }
 
-/** Show a hit; what was said takes the focus itself, else it goes to where one writes. @param {Chat} hit */
+/** Show a hit. A found message takes the focus itself; without one the chat's field gets it. @param {Chat} hit */
 function open(hit) {
   if (!hit.search_match) entered.value = hit.id;
   void go(hitAddress(hit));

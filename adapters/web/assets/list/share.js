@@ -96,7 +96,7 @@ function AddPerson({ chat, readers, everyone, onAdd }) {
 }
 
 /**
- * In the field: the arrow goes to the people below, Enter adds the only one who is called so.
+ * Return the keys of the field: ArrowDown goes to the people below, Enter adds the only one whose name fits.
  * @param {Person[]} found @param {string} words @param {(id: string) => void} add
  */
 function keysOf(found, words, add) {

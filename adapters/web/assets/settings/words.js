@@ -21,7 +21,7 @@ function inUnits(seconds) {
   return [Math.round(seconds / 86400), "day"];
 }
 
-/** Return a length of time as a person says it: "90 seconds", "5 minutes". @param {number} seconds */
+/** Return a length of time in words: "90 seconds", "5 minutes". @param {number} seconds */
 export function lengthOf(seconds) {
   if (seconds % 3600 === 0) return counted(seconds / 3600, "hour");
   return seconds % 60 === 0 ? counted(seconds / 60, "minute") : counted(seconds, "second");

@@ -1,11 +1,11 @@
-// By how much the daemon's clock is ahead of the browser's. Pure.
+// The skew: how far the daemon's clock is ahead of the browser's. Pure.
 
 const SECOND = 1000; // a Date has whole seconds
 const AGREED_MS = 5000; // clocks that are apart by less than this count as the same
 
 /**
- * Return the skew after an answer of the daemon. It stays as it was while the answer may be true
- * with it, so that nothing on the screen trembles; clocks that nearly agree have none.
+ * Return the skew after an answer of the daemon. It stays as it was while the answer agrees with it, so
+ * that times on the screen do not jump. Clocks that nearly agree have none.
  *
  * @param {number} before milliseconds
  * @param {{date: number, asked: number, answered: number}} answer the daemon's Date, and our clock

@@ -1,7 +1,7 @@
 // Footnotes as a rule of the parser of Markdown: [^1] in a text, and [^1]: words, a paragraph. Pure.
 //
-// A note is shown where it is written, with the label that it has there, so that nothing of a text
-// that grows depends on how many notes come later. What no note belongs to stays text.
+// A note is shown where it is written, with its own label, so that a growing text does not depend on
+// how many notes come later. A mark without a note stays text.
 
 /**
  * @typedef {import("./blocks.js").References} References
@@ -21,7 +21,7 @@ export function footnotes(reader) {
 }
 
 /**
- * Return under which name a note stands among the definitions of links. No link has one with small letters.
+ * Return the name of a note among the definitions of links. Names of links have no small letters.
  * @param {string} label
  */
 const nameOf = (label) => `note ${label.toLowerCase().toUpperCase()}`;
@@ -74,7 +74,8 @@ function lineBehind(state, first, end) {
  * @param {number} end
  */
 function isEnded(state, enders, line, end) {
-  if (state.sCount[line] < 0 || state.sCount[line] - state.blkIndent > 3) return false; // goes on, however far in it stands
+  // A line that is indented further goes on with the paragraph.
+  if (state.sCount[line] < 0 || state.sCount[line] - state.blkIndent > 3) return false;
   return enders.some((rule) => rule(state, line, end, true));
 }
 

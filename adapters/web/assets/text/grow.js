@@ -7,8 +7,8 @@
 // same object as before, and so is every part of one that does, so that a view may compare by `===`.
 //
 // What follows can change only the block that the last complete line is in, and what is behind it;
-// of a list only its last two items, of a table its last two rows, of a long paragraph its last words. A link definition may change any block, so one that comes has
-// all parsed anew.
+// of a list only its last two items, of a table its last two rows, of a long paragraph its last words.
+// A link definition may change any block, so that all is parsed anew when one comes.
 
 import { same } from "../state/same.js";
 import { parsed } from "./blocks.js";
@@ -91,7 +91,7 @@ function settle(grown) {
 }
 
 /**
- * Return what is settled of a block, or null if nothing new is.
+ * Return the part of a block that is settled, or null if no more of it is than before.
  * @param {Block} block
  * @param {Grown} grown
  * @returns {Open | null}

@@ -21,12 +21,12 @@ const FootnoteMark = later(() => import("./footnote_views.js").then((module) => 
  * @typedef {(props: {block: Block}) => any} CodeView
  */
 
-/** What parses only the end of a text that grows; until it is there the whole is parsed. @type {typeof import("./grow.js").grown | null} */
+/** The parser of growing texts, which parses only their ends. Until it is loaded, all is parsed. @type {typeof import("./grow.js").grown | null} */
 let grown = null;
 /** @param {typeof import("./grow.js").grown} given */
 export const growBy = (given) => void (grown = given);
 
-const namesKnown = signal(0); // another number: texts with names of characters are to be read once more
+const namesKnown = signal(0); // changes when more names of characters are known, and texts are read again
 whenMissed(() => (namesKnown.value += 1));
 
 /** @param {{text: string, grows?: boolean, Code?: CodeView}} props */

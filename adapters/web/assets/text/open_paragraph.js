@@ -16,15 +16,15 @@ import { skipLines } from "./shared.js";
  *   at: number, lead: string, leadLines: number}} OpenParagraph
  */
 
-const PIECE_MIN = 1_500; // characters: what is shorter is parsed as a whole
-const LEFT_MIN = 500; // stay unsettled: the last lines may become a table or a heading
+const PIECE_MIN = 1_500; // characters; a shorter piece is parsed as a whole
+const LEFT_MIN = 500; // characters that stay unsettled: the last lines may become a table or a heading
 const WORD = "x";
 // Signs of emphasis beside a letter, of code, and of the address of a link.
 const OPENS = /(?<!\s)\*|\*(?!\s)|`|~~|(?<![\p{L}\p{N}])_|_(?![\p{L}\p{N}])|\]\0*\(/u;
 const CUT = /(?<=[^\s\\])[ \n](?=\S)/g;
 
 /**
- * Return what is settled of a paragraph, or null if nothing new is.
+ * Return the part of a paragraph that is settled, or null if no more of it is than before.
  * @param {Block} block
  * @param {{text: string, line: number, at: number, open: any, references: any}} grown
  * @returns {OpenParagraph | null}
@@ -78,7 +78,7 @@ function cutsOf(text, begin, end) {
 }
 
 /**
- * Return what a piece says, or null if that may still change.
+ * Return the contents of a piece, or null if they may still change.
  * @param {string} piece @param {string} lead @param {any} references
  * @returns {readonly Inline[] | null}
  */

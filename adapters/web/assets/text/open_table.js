@@ -1,7 +1,7 @@
 // A long table at the end of a text that grows: all its rows but the last two are settled. Pure.
 //
-// Each row is a line, and says what it says by itself. So what follows the settled rows is parsed
-// with the head before it, as a table of its own.
+// Each row is a line that does not depend on others. So the rows after the settled ones are parsed as
+// a table of their own, with the head before them.
 
 import { same } from "../state/same.js";
 import { skipLines } from "./shared.js";
@@ -19,7 +19,7 @@ const ROWS_MIN = 8; // shorter tables are parsed as a whole
 const HEAD_LINES = 2;
 
 /**
- * Return what is settled of a table, or null if nothing new is.
+ * Return the part of a table that is settled, or null if no more of it is than before.
  * @param {Block} table
  * @param {{text: string, line: number, at: number, open: any}} grown
  * @returns {OpenTable | null}

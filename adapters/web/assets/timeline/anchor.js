@@ -26,7 +26,7 @@ export class Place {
   #places = new Map();
   #heights = new Heights();
   #isAtEnd = true;
-  #isWhole = false; // everything is built, to be printed
+  #isWhole = false; // whether everything is built, to be printed
   #expected = -1;
   /** @type {{key: string, offset: number} | null} */
   #anchor = null;
@@ -132,7 +132,7 @@ export class Place {
     this.told.onMove(false);
   }
 
-  /** Build everything, as for printing, until it is said that this is over. @param {boolean} all */
+  /** Build everything, as for printing, or go back to the rows near the view. @param {boolean} all */
   whole(all) {
     this.#isWhole = all;
     if (all) this.#setRange(this.#wholeRange());

@@ -1,5 +1,5 @@
-// What the cards of a chat look up elsewhere on the page. It is there after the first picture; views
-// that have asked before are drawn again.
+// Look-ups of a chat's cards elsewhere on the page. They are there after the first picture. Views that
+// asked before are drawn again then.
 
 import { signal } from "../ui.js";
 

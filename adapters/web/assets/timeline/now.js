@@ -1,4 +1,4 @@
-// What goes on in a chat when nothing of it is to be seen, kept up to date.
+// The line that says what a chat does when nothing else on the page shows it.
 
 import { html, useComputed, useEffect, useRef, useSignal, useSignalEffect } from "../ui.js";
 import { NOTHING_SEEN, nowWords, seenNow } from "./now_words.js";
@@ -6,8 +6,8 @@ import { NOTHING_SEEN, nowWords, seenNow } from "./now_words.js";
 /** @typedef {import("./timeline.js").Conversation} Conversation */
 
 const BOOKED_MS = 300; // after a turn, until what it cost is booked
-const LOOK_MS = 5000; // between two questions why nothing comes
-const LOOK_SOON_MS = 2000; // likewise, when the answer has broken off
+const LOOK_MS = 5000; // between two readings of a chat from which nothing comes
+const LOOK_SOON_MS = 2000; // likewise, when its answer has broken off
 
 /** One quiet line that says what goes on when nothing else does. @param {{conversation: Conversation}} props */
 export function Now({ conversation }) {
@@ -38,7 +38,7 @@ function useStopped(conversation) {
   return stopped;
 }
 
-/** What a turn cost is asked for when it is over. @param {Conversation} conversation */
+/** Read the costs of a turn when it is over. @param {Conversation} conversation */
 function useCosts(conversation) {
   const before = useRef(conversation.state.peek().status);
   useSignalEffect(() => {
@@ -61,8 +61,7 @@ function useBrokenOff(conversation) {
 }
 
 /**
- * Whether a chat waits for a place, or its process is silent, is told by the chat alone: ask while nothing
- * else comes.
+ * Read the chat again and again: no event tells that it waits for a place, or that its process is silent.
  * @param {Conversation} conversation
  * @param {number} ms between two questions; 0: none
  */

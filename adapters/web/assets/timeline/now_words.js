@@ -1,10 +1,10 @@
-// What goes on in a chat when nothing of it is to be seen: one line of words. Pure.
+// The words for what a chat does when nothing else on the page shows it. Pure.
 
 import { elapsed, grouped } from "./words.js";
 
 /**
- * What was to be seen when the chat was looked at the last time: the answer that was being written,
- * behind which message, and the line to the daemon that it came by.
+ * The state of the page when it was last looked at: the answer that was being written, the message
+ * before it, and the line to the daemon by which it came.
  * @typedef {{live: object | null, lastId: number, line: number, isBrokenOff: boolean}} Seen
  */
 
@@ -12,8 +12,8 @@ import { elapsed, grouped } from "./words.js";
 export const NOTHING_SEEN = { live: null, lastId: 0, line: 0, isBrokenOff: false };
 
 /**
- * Return what is to be seen now. An answer that goes when another line was opened, and that no message
- * takes the place of, is broken off until something comes.
+ * Return the state of the page now. An answer is broken off if it is gone, another line was opened, and
+ * no message has taken its place; it stays so until something comes.
  * @param {Seen} before
  * @param {any} state
  * @param {{since: number}} line
@@ -46,7 +46,7 @@ export function nowWords(state, line, { stopped, isBrokenOff }) {
   return callsRun(state) ? null : { text: "Working…", light: "go" };
 }
 
-/** Return what is known of a daemon that is silent, or "". @param {any} chat @param {string} goesOn */
+/** Return a sentence about a silent daemon, or "". @param {any} chat @param {string} goesOn */
 function silence(chat, goesOn) {
   const seconds = chat?.takeover_seconds;
   if (seconds === undefined) return "";
@@ -69,7 +69,7 @@ export const ordinal = (value) =>
 const COUNTED_MAX = 1000; // places in the line; the daemon counts no further
 
 /**
- * Return what is said of a chat that waits for a place.
+ * Return a sentence about a chat that waits for a place.
  * @param {number | undefined} place in the line
  */
 export function placeWords(place) {

@@ -1,5 +1,5 @@
-// The rail at the right edge of a long chat: a mark for each turn, which leads there. It is for pointers;
-// the keys j, k, g g and G do the same, so that it says nothing to a screen reader.
+// The rail at the right edge of a long chat: a mark for each turn, which leads there. It is for pointers
+// and hidden from screen readers, because the keys j, k, g g and G do the same.
 
 import { html, memo, useComputed } from "../ui.js";
 import { flash } from "./keep_place.js";

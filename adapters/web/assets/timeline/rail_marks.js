@@ -1,4 +1,4 @@
-// What is marked at the right edge of a chat: messages of its user's, summaries, an error. Pure.
+// The marks at the right edge of a chat: its user's messages, summaries, an error. Pure.
 
 import { textOf } from "./turn.js";
 import { firstLine } from "./words.js";

@@ -19,7 +19,7 @@ const Announcer = later(() => afterPaint().then((module) => module.Announcer));
 const JumpButton = later(() => afterPaint().then((module) => module.JumpButton));
 const Rail = later(() => import("./rail.js").then((module) => module.Rail));
 
-const AGAIN_MS = 3000; // after what is loaded later could not be had
+const AGAIN_MS = 3000; // after a module could not be loaded
 const LONG = 2000; // pixels of a chat that has a rail
 const AHEAD = 2; // screens before the first message at which older ones are read
 
@@ -111,7 +111,7 @@ function usePlace({ box, place, conversation, around, items }) {
 }
 
 /**
- * Make known what can be done here, as soon as that is loaded.
+ * Make the commands of this chat known as soon as they are loaded.
  * @param {any} desk
  * @returns {() => void} ends it
  */

@@ -1,9 +1,9 @@
-// The daemon's time. Ages, deadlines and countdowns are the daemon's, and the clock of the machine
-// at which somebody sits may be wrong, by hours even.
+// The daemon's time. Ages, deadlines and countdowns are in the daemon's time, and the clock of the
+// user's machine may be wrong by hours.
 //
 //   now()                      the daemon's time, in milliseconds
-//   hearDate(date, asked)      of each answer: its Date, and when our clock said that it was asked for
-//   onClock(heard)             `heard` is called when the two clocks turn out to differ by something else
+//   hearDate(date, asked)      takes an answer's Date, and the time on our clock when it was asked for
+//   onClock(heard)             calls `heard` when the difference of the two clocks changes
 
 import { skewAfter } from "../state/skew.js";
 

@@ -52,7 +52,7 @@ async function within(mode, act) {
       const request = act(transaction.objectStore(STORE));
       transaction.oncomplete = () => resolve(request.result);
       transaction.onabort = () => resolve(null);
-      transaction.commit(); // at once: a page that ends takes back what it has not committed
+      transaction.commit(); // at once: what is not committed is undone when the page ends
     } catch {
       resolve(null); // the database was closed meanwhile
     }

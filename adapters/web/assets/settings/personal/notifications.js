@@ -10,7 +10,7 @@ const SWITCH = [[true, "On"], [false, "Off"]];
 export function View() {
   const [permission, setPermission] = useState(() => ("Notification" in window ? Notification.permission : "missing"));
   const change = async (/** @type {boolean} */ wanted) => {
-    const now = Notification.permission; // which people change in the browser's own settings meanwhile
+    const now = Notification.permission; // it may have changed in the browser's own settings
     const answer = wanted && now === "default" ? await Notification.requestPermission() : now;
     setPermission(answer);
     preferences.notify.value = wanted && answer === "granted";
