@@ -299,7 +299,7 @@ def chat_routes(deps: RouteDeps) -> Sequence[Routes]:
         named=chats.workspace_mcp.seen,
         workspaces=owned,
         organization=organization,
-        set_seen=deps.streaming.read_cursors.set_seen,
+        tell=chats.store.bus.tell,
     )
     return (
         about,

@@ -28,6 +28,7 @@ from actors.law.store.hints import (
     OpenApprovalsChanged,
     PersonChanged,
     ReadersChanged,
+    ReadStatusSet,
     SummaryChanged,
     TitleChanged,
     WorkspaceClosed,
@@ -92,6 +93,11 @@ class _Readers(msgspec.Struct, tag="r", array_like=True, frozen=True):
     user: UUID | None
 
 
+class _Seen(msgspec.Struct, tag="v", array_like=True, frozen=True):
+    chat: UUID
+    is_seen: bool
+
+
 class _Closed(msgspec.Struct, tag="k", array_like=True, frozen=True):
     workspace: UUID
 
@@ -121,6 +127,7 @@ _WIRE: dict[type, type] = {
     SummaryChanged: _Summed,
     ContextChanged: _Context,
     ReadersChanged: _Readers,
+    ReadStatusSet: _Seen,
     WorkspaceClosed: _Closed,
     OpenApprovalsChanged: _Asks,
     CatalogueChanged: _Changed,
@@ -135,6 +142,7 @@ _Wire = (
     | _Summed
     | _Context
     | _Readers
+    | _Seen
     | _Closed
     | _Asks
     | _Changed

@@ -96,6 +96,14 @@ class ReadersChanged:
 
 
 @dataclass(frozen=True, slots=True)
+class ReadStatusSet:
+    """The chat's owner says that they have seen it, or not: what is open of it notes no more."""
+
+    chat: ChatId
+    is_seen: bool
+
+
+@dataclass(frozen=True, slots=True)
 class WorkspaceClosed:
     """The workspace was stopped or removed. What runs in it is to end."""
 
@@ -131,6 +139,7 @@ Hint = (
     | SummaryChanged
     | ContextChanged
     | ReadersChanged
+    | ReadStatusSet
     | WorkspaceClosed
     | OpenApprovalsChanged
     | CatalogueChanged

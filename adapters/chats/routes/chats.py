@@ -2,7 +2,6 @@
 
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from dataclasses import astuple, replace
-from typing import Protocol
 from uuid import UUID
 
 from msgspec import structs
@@ -11,6 +10,7 @@ from actors.law.ids import ChatId
 from actors.law.parts.message import Part
 from actors.law.refusals import ChatNotFound
 from actors.law.states import Status
+from actors.law.store.hints import ReadStatusSet, Tell
 from actors.law.store.ports import Applied, Ledger, Receipt
 from actors.prompts.resources import Fitness, ResourceKind
 from actors.upkeep.title_jobs import TitleFileReader
@@ -56,12 +56,6 @@ Named = Callable[[ConsentScope, UUID, Sequence[str]], Awaitable[Sequence[ServerS
 """Returns the servers of tools that these files of a workspace name."""
 
 
-class SetSeen(Protocol):
-    """Lets open streams of a chat note that its owner has seen it, or not."""
-
-    def __call__(self, chat: ChatId, *, is_seen: bool) -> None: ...
-
-
 class ChatRoutes:
     """Handlers of chats by themselves."""
 
@@ -84,7 +78,7 @@ class ChatRoutes:
         named: Named,
         workspaces: OwnedWorkspaces,
         organization: UUID,
-        set_seen: SetSeen,
+        tell: Tell,
     ) -> None:
         self._admission = admission
         self._overviews = overviews
@@ -102,7 +96,7 @@ class ChatRoutes:
         self._named = named
         self._workspaces = workspaces
         self._organization = organization
-        self._set_seen = set_seen
+        self._tell = tell
 
     def endpoints(self) -> Sequence[Endpoint]:
         return (
@@ -310,7 +304,8 @@ class ChatRoutes:
         is_read = call.read(ReadStatusRequest).is_read
         if is_read is None:
             invalid("is_read", "must be true or false")
-        self._set_seen(chat.id, is_seen=is_read)  # first: a stream that ends now notes it, too
+        # First: a stream that ends now notes that the chat was seen, in whatever process it is.
+        self._tell(ReadStatusSet(chat.id, is_read))
         await (self._overviews.mark_read if is_read else self._overviews.mark_unread)(chat.id)
         return no_content()
 

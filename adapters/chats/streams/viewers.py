@@ -13,6 +13,7 @@ from typing import Annotated, Protocol
 import trio
 
 from actors.law.ids import ChatId, UserId, chat_name
+from actors.law.store.hints import News, ReadStatusSet
 from adapters.access.admission import Admission, VisibleChat
 from adapters.http.endpoints import Caller
 from adapters.postgres.driver.faults import DatabaseFault
@@ -165,12 +166,15 @@ class ReadCursors:
             if not others:
                 del self._readings[chat]
 
-    def set_seen(self, chat: ChatId, *, is_seen: bool) -> None:
-        """Tell the open streams of a chat whether its owner has seen it or keeps it unread."""
-        if not is_seen:
-            self._waiting.pop(chat, None)
-        for reading in self._readings.get(chat, ()):
-            reading.is_seen = is_seen
+    def note_set(self, news: News) -> None:
+        """Tell the open streams of a chat whether its owner has seen it or keeps it unread, as they
+        have said at this process or another."""
+        if not isinstance(news, ReadStatusSet):
+            return
+        if not news.is_seen:
+            self._waiting.pop(news.chat, None)
+        for reading in self._readings.get(news.chat, ()):
+            reading.is_seen = news.is_seen
 
     def note_seen(self, chat: ChatId) -> None:
         """Note that the owner has seen the chat as it is now."""

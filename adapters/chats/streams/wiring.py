@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 from uuid import UUID
 
-from actors.law.store.hints import ReadersChanged
+from actors.law.store.hints import ReadersChanged, ReadStatusSet
 from actors.law.store.ports import Bus
 from actors.streams.feeds.ports import RemotePreviews
 from actors.streams.feeds.registry import ChatFeeds, OwnerFeeds, open_chat_feeds, open_owner_feeds
@@ -32,7 +32,6 @@ class StreamParts:
     owners: OwnerFeeds
     shared_lists: OwnerFeeds  # likewise, with what others share with them
     viewers: SharedViewers
-    read_cursors: ReadCursors
 
     def leave(self) -> None:
         """End all watchers, so that they go on at another process."""
@@ -75,5 +74,8 @@ async def open_streaming(
         children.start(Child(name="shared viewers", body=viewers.run, restart=Restart()))
         streams = StreamRoutes(feeds, admission, read_cursors=cursors, viewers=viewers)
         watching = WatchRoutes(owners, shared_lists)
-        with bus.follow(lambda _: viewers.look_soon(), ReadersChanged):
-            yield StreamParts((streams, watching), feeds, owners, shared_lists, viewers, cursors)
+        with (
+            bus.follow(lambda _: viewers.look_soon(), ReadersChanged),
+            bus.follow(cursors.note_set, ReadStatusSet),
+        ):
+            yield StreamParts((streams, watching), feeds, owners, shared_lists, viewers)

@@ -154,7 +154,7 @@ def rows_on(store, supervisor, overviews, *, sharing):
         named=no_servers,
         workspaces=owned,
         organization=ORGANIZATION,
-        set_seen=lambda chat, is_seen: None,
+        tell=store.telling,
     )
     listing = ChatListRoutes(overviews, owned, organization=ORGANIZATION, sharing=sharing)
     sharing = SharingRoutes(

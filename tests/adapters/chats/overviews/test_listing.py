@@ -4,6 +4,7 @@ from uuid import UUID
 
 import pytest
 
+from actors.law.store.hints import ReadStatusSet
 from tests.actors.law.chats import ANN, BOB
 from tests.adapters.chats.overviews.ground import a_ground
 from tests.adapters.chats.routes.ground import ADA, ORGANIZATION
@@ -147,6 +148,8 @@ async def test_an_owner_marks_a_chat_as_read_and_unread(ground):
     assert (204, ["a"]) == await mark(False)
     assert (204, ["a"]) == await mark(False, empty)
     assert (204, []) == await mark(True)
+    told = [hint.is_seen for hint in ground.store.told if isinstance(hint, ReadStatusSet)]
+    assert [True, False, False, False, True] == told, "open streams, of all processes, hear of it"
     await ground.share(chat, BOB)
     assert [(403, []), (404, []), (400, [])] == [
         await mark(False, who=ADA),

@@ -4,6 +4,7 @@ from functools import partial
 
 import pytest
 
+from actors.law.store.hints import ReadStatusSet
 from actors.streams.feeds.diff import Position
 from adapters.chats.streams.routes import position_of, position_of_event
 from adapters.http.endpoints import Call
@@ -129,7 +130,8 @@ async def test_what_the_owner_has_looked_at_is_read_when_he_comes_and_when_he_go
 
 
 @pytest.mark.slow
-async def test_what_its_owner_marks_as_unread_while_they_look_at_it_stays_so(stage):
+@pytest.mark.parametrize("where", ["here", "at another process"])
+async def test_what_its_owner_marks_as_unread_while_they_look_at_it_stays_so(stage, where):
     chat, other = await stage.create(HELLO), await stage.create(HELLO)
     for each in (chat, other):
         async with stage.watch(each, by=ADA) as admin:
@@ -144,7 +146,8 @@ async def test_what_its_owner_marks_as_unread_while_they_look_at_it_stays_so(sta
     async with stage.watch(chat) as watcher:
         await watcher.until(status("waiting"))
         await eventually(partial(cursor, chat))
-        stage.streaming.read_cursors.set_seen(chat, is_seen=False)
+        bus = stage.chats.store.bus
+        (bus.tell if where == "here" else bus.hear)(ReadStatusSet(chat, is_seen=False))
         await stage.overviews.mark_unread(chat)
         unread = await cursor(chat)
         async with stage.watch(chat, "?seen=false") as again:
