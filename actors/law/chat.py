@@ -100,6 +100,7 @@ class ChatError:
     retryable: bool = False
     status_code: int | None = None
     detail: str | None = None
+    of_compaction: bool = False  # it ended a turn that was to sum up, as somebody had asked for
 
 
 @dataclass(frozen=True, slots=True)

@@ -189,8 +189,9 @@ def _request_compaction(stored: StoredChat, request: ask.RequestCompaction) -> C
 
 def _retry_turn(stored: StoredChat, request: ask.RetryTurn) -> Change | Refusal:
     """Go on with the turn in a new epoch: what waits for the old one is obsolete, and failures are
-    counted anew."""
+    counted anew. A summary that had been asked for, and has failed, is asked for again."""
     chat = stored.chat
+    is_of_compaction = chat.last_error is not None and chat.last_error.of_compaction
     if chat.status is Status.RUNNING and chat.retry_state is None:
         return _refuse(stored, request, "no attempt has failed that could be made again")
     return change(
@@ -199,7 +200,7 @@ def _retry_turn(stored: StoredChat, request: ask.RetryTurn) -> Change | Refusal:
         last_error=None,
         last_model_config_id=request.model_config_id or chat.last_model_config_id,
         last_reasoning_effort=request.reasoning_effort or chat.last_reasoning_effort,
-        compaction_requested_at=chat.compaction_requested_at,
+        compaction_requested_at=stored.now if is_of_compaction else chat.compaction_requested_at,
         new_epoch=True,
     )
 
@@ -319,7 +320,9 @@ def _finish_turn(stored: StoredChat, request: ask.FinishTurn) -> Change:
 
 
 def _finish_error(stored: StoredChat, request: ask.FinishError) -> Change:
-    return change(stored, status=Status.ERROR, last_error=request.error)
+    is_of_compaction = stored.chat.compaction_requested_at is not None
+    error = replace(request.error, of_compaction=is_of_compaction)
+    return change(stored, status=Status.ERROR, last_error=error)
 
 
 def _refuse(

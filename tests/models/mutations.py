@@ -126,13 +126,18 @@ transitions.py: transitions, model
 
 # a turn is tried again in the old epoch
 transitions.py: transitions, model
-         compaction_requested_at=chat.compaction_requested_at,
+         compaction_requested_at=stored.now if is_of_compaction else chat.compaction_requested_at,
 -        new_epoch=True,
 
 # an attempt that is being made can be tried again
 transitions.py: transitions, model
 -    if chat.status is Status.RUNNING and chat.retry_state is None:
 +    if False:
+
+# a summary that was asked for and failed is not asked for by a retry
+transitions.py: transitions
+-        compaction_requested_at=stored.now if is_of_compaction else chat.compaction_requested_at,
++        compaction_requested_at=chat.compaction_requested_at,
 
 # a turn that is tried again forgets which model was chosen
 transitions.py: transitions, model

@@ -172,7 +172,8 @@ class Plain:
         self._need(self.status == "error" or (self.status == "running" and self.retry))
         self.model = request.model_config_id or self.model
         self.effort = request.reasoning_effort or self.effort
-        self._go("running", error=None, marker=self.marker)
+        failed = self.error is not None and self.error.of_compaction
+        self._go("running", error=None, marker=self.now if failed else self.marker)
         self._history_moved()
 
     def DeleteQueued(self, request):
@@ -371,7 +372,7 @@ class Plain:
 
     def FinishError(self, request):
         self._need(self.status in ("running", "waiting"))
-        self._go("error", error=request.error)
+        self._go("error", error=replace(request.error, of_compaction=self.marker is not None))
 
     # What they have in common
 

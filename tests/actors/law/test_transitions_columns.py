@@ -1,6 +1,7 @@
 """The columns besides the state: marker, deadline, error, holder, counters, choices, time."""
 
 from dataclasses import replace
+from datetime import timedelta
 
 import pytest
 
@@ -275,6 +276,19 @@ def test_a_turn_that_is_tried_again_is_a_new_epoch_of_the_same_history(state):
     assert (chat.chat.holder, NOW) == (after.holder, after.compaction_requested_at)
     assert (FAST, "low") == (after.last_model_config_id, after.last_reasoning_effort)
     assert ((), chat.queue) == (made.added, made.queue)
+
+
+@pytest.mark.parametrize(("asked_at", "marker"), [(NOW - timedelta(hours=1), NOW), (None, None)])
+def test_a_summary_that_was_asked_for_and_failed_is_asked_for_again_by_a_retry(asked_at, marker):
+    chat = a_chat(State.R0, compaction_requested_at=asked_at)
+
+    failed = done(chat, ask.FinishError(BROKEN))
+    assert failed.chat.compaction_requested_at is None
+    again = done(a_chat(State.E0, last_error=failed.chat.last_error), ask.RetryTurn())
+    told = done(a_chat(State.E0, last_error=failed.chat.last_error), send("so?"))
+
+    assert marker == again.chat.compaction_requested_at
+    assert told.chat.compaction_requested_at is None
 
 
 def test_a_turn_is_tried_again_with_another_model():

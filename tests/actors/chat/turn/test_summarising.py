@@ -10,7 +10,14 @@ from actors.chat.turn.work import HeldChat
 from actors.law.chat import UserMessage
 from actors.law.parts.deltas import FinishReason
 from actors.law.parts.message import Cost, TextPart
-from actors.law.requests import Acquire, BusyBehaviour, EditMessage, Interrupt, RequestCompaction
+from actors.law.requests import (
+    Acquire,
+    BusyBehaviour,
+    EditMessage,
+    Interrupt,
+    RequestCompaction,
+    RetryTurn,
+)
 from runtime.children import run_child
 from runtime.scope import CausedScope
 from tests.actors.chat.stage import ANN
@@ -100,6 +107,20 @@ async def test_a_chat_that_stopped_so_is_summed_up_by_whoever_can(autojump_clock
         taken = await taken_up(stage, RequestCompaction())
 
         assert ("waiting", "uatsssa") == (taken.status, roles(taken))
+
+
+async def test_a_summary_that_was_asked_for_and_failed_is_made_by_a_retry(autojump_clock):
+    provider, chat = a_long_chat(GOES_ON)
+    async with chat as stage:
+        await trio.sleep(60)
+        provider.scripts = [[ended()]]
+        failed = await taken_up(stage, RequestCompaction())
+        assert ("error", "ua") == (failed.status, roles(failed))
+
+        provider.scripts = [SUMS_UP]
+        again = await taken_up(stage, RetryTurn())
+
+        assert ("waiting", "uasss") == (again.status, roles(again))
 
 
 async def taken_up(stage, request):
