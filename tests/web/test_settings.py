@@ -216,6 +216,29 @@ async def test_an_administrator_sets_up_a_provider_and_a_model(admin, house):
     assert (131_072, {"temperature": 0.5}) == (made["context_limit"], made["model_config"])
 
 
+async def test_a_model_that_does_not_do_what_it_is_set_up_to_do_says_so(admin, house):
+    options = {"provider_options": {"google": {"web_search_enabled": True}}}
+    async with house.api() as api:
+        new = {"type": "google", "name": "goo", "base_url": "http://127.0.0.1:9"}
+        new["api_keys"] = ["sk-0123456789-0123456789"]
+        provider = (await api.good("POST", "/api/v2/ai/providers", new))["id"]
+        model = {"ai_provider_id": provider, "model": "gemini-2.5-pro", "model_config": options}
+        path = "/api/experimental/chats/model-configs"
+        made = await api.good("POST", path, {**model, "context_limit": 1_000_000})
+
+    await admin.goto("/admin/models")
+    await admin.click("link", re.compile("gemini-2.5-pro.*needs a look"))
+    await admin.until_text("it will not search")
+    await fill(admin, "Model", "gemini-3-pro-preview")
+    await save(admin)
+
+    await admin.until_no_text("it will not search")
+    await admin.goto("/admin/models")
+    await admin.find("link", re.compile("gemini-3-pro-preview"))
+    await admin.until_no_text("needs a look")
+    assert made["warnings"]
+
+
 async def test_an_administrator_tries_a_provider(admin, house):
     await admin.goto("/admin/providers")
     await admin.click("link", re.compile("anthropic from the environment"))

@@ -46,6 +46,7 @@ export function EditModel({ model, models, providers, again }) {
   const lead = providers.filter((each) => each.id === model.ai_provider_id).map(providerName)[0];
   const isOurs = model.source === "database";
   return html`<${Page} title=${modelName(model)} lead=${lead} back=${BACK} act=${isOurs && html`<a class="btn" href="${HERE}/new?copy=${model.id}">Copy…</a>`}>
+    ${model.warnings?.map((/** @type {string} */ words) => html`<${Notice} key=${words} tone="wait">${words}<//>`)}
     ${isOurs ? html`<${Stored} ...${{ model, models, providers, again }} />` : html`<${Notice}>${model.source === "environment" ? "This model comes from the environment of the daemon: it is changed there, or another one is added to its provider here." : "The rehearsal is built in."}<//>`}
   <//>`;
 }

@@ -45,6 +45,7 @@ function All({ models, providers }) {
 function tagsOf(model) {
   return html`
     ${model.is_default && html`<${Tag} tone="on">default<//>`}
+    ${model.warnings?.length > 0 && html`<${Tag} tone="wait">needs a look<//>`}
     ${!model.enabled && html`<${Tag}>switched off<//>`}
     ${model.source !== "database" && html`<${Tag}>${model.source === "environment" ? "from the environment" : "built in"}<//>`}`;
 }
