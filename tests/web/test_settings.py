@@ -172,6 +172,34 @@ async def test_who_looks_elsewhere_is_told_of_a_turn_that_has_ended(page, api):
     assert "is done" == (await page.js("window.told[0][1]"))
 
 
+DENIES = """
+window.Notification = class {
+  static permission = "default";
+  static async requestPermission() { return (this.permission = "denied"); }
+};
+"""
+
+
+async def test_a_switch_that_the_browser_does_not_follow_stays_off(page):
+    await page.goto("/settings/display")
+    await page.js(DENIES)
+    await page.click("link", "Notifications")
+    await page.find("group", "Notifications")
+    shown = "[...document.querySelectorAll('[name=kept-notify]')].map(one => one.checked)"
+
+    for _ in range(2):  # the browser asks once, and then never again
+        await (await page.css("[name=kept-notify]")).js("function () { this.click() }")
+        await page.until_text("The browser was told to show none from this page")
+        await page.until(f"JSON.stringify({shown}) == '[false,true]'")
+
+    await page.js("Notification.permission = 'granted'; dispatchEvent(new Event('focus'))")
+    await page.until_no_text("The browser was told to show none from this page")
+    await (await page.css("[name=kept-notify]")).js("function () { this.click() }")
+    await page.until(f"JSON.stringify({shown}) == '[true,false]'")
+    await page.js("Notification.permission = 'denied'; dispatchEvent(new Event('focus'))")
+    await page.until(f"JSON.stringify({shown}) == '[false,true]'")
+
+
 async def test_members_have_no_pages_of_administrators(browser, house):
     async with a_page(browser) as page:
         page.url = house.url

@@ -1,15 +1,23 @@
 /** A choice that this browser keeps; it holds as soon as it is made. */
-import {html} from "../ui.js";
+import {html, useState} from "../ui.js";
 import {preferences} from "../preferences.js";
 
-/** @param {{name: string, label: string, options: any[][], help?: any, change?: (value: any) => any}} props */
-export function Kept({ name, label, options, help, change }) {
+/**
+ * `holds`: what holds now, where that is not what was chosen.
+ * @param {{name: string, label: string, options: any[][], help?: any, change?: (value: any) => any, holds?: any}} props
+ */
+export function Kept({ name, label, options, help, change, holds }) {
   const held = preferences[name];
-  const choose = (/** @type {any} */ value) => (change ? change(value) : (held.value = value));
+  const [, setTimes] = useState(0);
+  const choose = async (/** @type {any} */ value) => {
+    await (change ? change(value) : (held.value = value));
+    setTimes((times) => times + 1); // a choice that did not come to hold is shown no longer
+  };
+  const chosen = holds ?? held.value;
   return html`<fieldset class="kept">
     <legend>${label}</legend>
     <div class="seg">${options.map(([value, words]) => html`<label key=${value}>
-      <input class="sr" type="radio" name="kept-${name}" checked=${held.value === value} onChange=${() => choose(value)} /><span>${words}</span>
+      <input class="sr" type="radio" name="kept-${name}" checked=${chosen === value} onChange=${() => choose(value)} /><span>${words}</span>
     </label>`)}</div>
     ${help && html`<p class="field-help">${help}</p>`}
   </fieldset>`;
