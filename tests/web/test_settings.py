@@ -200,6 +200,23 @@ async def test_a_switch_that_the_browser_does_not_follow_stays_off(page):
     await page.until(f"JSON.stringify({shown}) == '[false,true]'")
 
 
+async def test_who_looks_elsewhere_is_told_of_a_turn_that_ended_while_the_line_was_away(page, api):
+    chat = await api.chat(f"{SLOWLY} Talk.", "running")
+    await page.goto("/settings/notifications")
+    await page.until(f"!!document.querySelector('.row:has(.cue.go) [href=\"/c/{chat}\"]')")
+    await page.find("group", "Notifications")
+    await page.js(LOOK_AWAY)
+    await (await page.css("[name=kept-notify]")).js("function () { this.click() }")
+
+    async with page.offline():
+        await page.until_text("Offline")
+        await api.good("POST", f"{CHATS}/{chat}/interrupt")
+        await api.until(chat, "waiting")
+
+    await page.until("window.told.length == 1")
+    assert "is done" == (await page.js("window.told[0][1]"))
+
+
 async def test_members_have_no_pages_of_administrators(browser, house):
     async with a_page(browser) as page:
         page.url = house.url
