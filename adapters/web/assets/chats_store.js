@@ -148,17 +148,20 @@ function readShared() {
  */
 async function patch(id, changes, asked = changes) {
   const before = chats.find(id);
-  const opened = known.get(id);
-  if (opened) known.set(id, { ...opened, ...changes });
-  changeAll((list) => withChange(list, id, changes));
+  change(id, changes);
   try {
     await api.patch(`chats/${id}`, asked);
   } catch (error) {
-    const back = before && Object.fromEntries(Object.keys(changes).map((name) => [name, Reflect.get(before, name)]));
-    if (opened) known.set(id, opened);
-    if (back) changeAll((list) => withChange(list, id, back));
+    if (before) change(id, Object.fromEntries(Object.keys(changes).map((name) => [name, Reflect.get(before, name)])));
     throw error;
   }
+}
+
+/** Change a chat wherever it is shown. @param {string} id @param {Partial<import("./state/chats.js").Chat>} changes */
+function change(id, changes) {
+  const opened = known.get(id);
+  if (opened) known.set(id, { ...opened, ...changes });
+  changeAll((list) => withChange(list, id, changes));
 }
 
 /** @param {string} id @param {boolean} isRead */
@@ -181,8 +184,8 @@ async function patchArchived(ids, archived) {
   const answers = await Promise.allSettled(ids.map((id) => api.patch(`chats/${id}`, { archived })));
   const refused = answers.find((answer) => answer.status === "rejected");
   if (refused) for (const [list, was] of before) list.value = was;
-  for (const id of ids) know({ ...known.get(id), archived });
-  await Promise.all([...new Set([plain, shown.peek()])].map(readFirst));
+  ids.forEach((id, at) => answers[at].status === "fulfilled" && know({ ...known.get(id), archived }));
+  await Promise.all([...new Set([plain, shown.peek()])].map(readAgain));
   if (refused) throw refused.reason;
 }
 
@@ -252,13 +255,15 @@ export const chats = {
   async move(id, position) {
     const ids = plain.peek().roots.filter((chat) => chat.pin_order && chat.id !== id).map((chat) => chat.id);
     ids.splice(position - 1, 0, id);
-    const before = plain.peek();
-    batch(() => ids.forEach((one, at) => changeAll((list) => withChange(list, one, { pin_order: at + 1 }))));
+    const before = ids.map((one) => chats.find(one)?.pin_order);
+    const order = (/** @type {(at: number) => number | undefined} */ place) =>
+      batch(() => ids.forEach((one, at) => change(one, { pin_order: place(at) })));
+    order((at) => at + 1);
     moving = moving.catch(() => {}).then(() => api.patch(`chats/${id}`, { pin_order: position }));
     try {
       await moving;
     } catch (error) {
-      plain.value = before;
+      order((at) => before[at]);
       throw error;
     }
   },
