@@ -16,6 +16,7 @@ export class Desk {
   #isRead = signal(false); // whether the stored draft was read: nothing is written over it before that
   #timer = /** @type {ReturnType<typeof setTimeout> | undefined} */ (undefined);
   #due = /** @type {(() => void) | null} */ (null); // writes what has changed since
+  #unread = /** @type {string | null} */ (null); // what other pages have left, when this one left its own
 
   text = signal("");
   files = signal(/** @type {Upload[]} */ ([]));
@@ -107,12 +108,13 @@ export class Desk {
    */
   async #load(first = true) {
     const draft = await drafts.get(this.key).catch(() => null);
+    const left = first ? this.#left() : null;
     if (first) this.#isRead.value = true;
     const typing = this.editing.peek() || (this.field && this.field === document.activeElement && !this.empty.peek());
-    if (first ? !draft : typing) return;
-    if (first && !this.empty.peek()) {
-      for (const before of [draft, ...draft.flight]) this.restore({ text: before.text, refs: before.refs, files: before.files.map(stored) });
-      this.model.value ??= draft.model;
+    if (first ? !draft && !left : typing) return;
+    if (left || (first && !this.empty.peek())) {
+      for (const before of [left, draft, ...(draft?.flight ?? [])]) if (before) this.restore({ text: before.text, refs: before.refs, files: before.files.map(stored) });
+      this.model.value ??= draft?.model ?? null;
       return;
     }
     batch(() => {
@@ -153,9 +155,20 @@ export class Desk {
     });
   }
 
-  /** Write the draft now, if it has changed. */
+  /** Return what was written in pages that ended before they had read their draft. */
+  #left() {
+    const text = this.#unread ?? drafts.left(this.key);
+    drafts.leave(this.key, "");
+    return text ? { text, refs: [], files: [] } : null;
+  }
+
+  /** Write the draft now, if it has changed; only its text, as long as the stored one has not been read. */
   write() {
     clearTimeout(this.#timer);
+    if (!this.#isRead.peek() && !this.editing.peek() && this.text.peek().trim()) {
+      this.#unread ??= drafts.left(this.key);
+      drafts.leave(this.key, [this.#unread, this.text.peek()].filter(Boolean).join("\n\n"));
+    }
     const due = this.#due;
     this.#due = null;
     due?.();

@@ -5,6 +5,9 @@
 //   drafts.drop(key)
 //   drafts.heard(key, fn)        another tab has written or dropped it; returns what ends that
 //
+//   drafts.leave(key, text)      keep a text for the next page, at once: this one ends, and has read no draft
+//   drafts.left(key)             that text, or ""
+//
 // Where a browser keeps nothing (a private window of some) drafts live as long as the page.
 
 const NAME = "promptcorner-drafts";
@@ -71,7 +74,28 @@ function dropOld(open) {
   };
 }
 
+const LEFT = `${NAME}.left.`;
+
 export const drafts = {
+  /** @param {string} key @returns {string} */
+  left(key) {
+    try {
+      return localStorage.getItem(LEFT + key) ?? "";
+    } catch {
+      return "";
+    }
+  },
+
+  /** @param {string} key @param {string} text */
+  leave(key, text) {
+    try {
+      if (text) localStorage.setItem(LEFT + key, text);
+      else localStorage.removeItem(LEFT + key);
+    } catch {
+      // It is full, or may not be used.
+    }
+  },
+
   /** @param {string} key @returns {Promise<any>} */
   async get(key) {
     return (await within("readonly", (store) => store.get(key))) ?? kept.get(key) ?? null;
