@@ -107,7 +107,7 @@ async def test_lights_and_borders_are_seen_in_colours_of_the_system(page, api):
 
 
 @pytest.mark.parametrize(("size", "least"), [(DESK, 24), (PHONE, 44)])
-async def test_what_is_pressed_is_large_enough(page, api, size, least):
+async def test_things_to_press_are_large_enough(page, api, size, least):
     chat = await api.chat(ANSWER)
     await page.size(*size, phone=size == PHONE)
     small = {}

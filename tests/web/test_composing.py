@@ -59,7 +59,7 @@ async def test_a_draft_is_kept_though_the_page_is_left_at_once(page, api):
     assert "one two three" == await page.js(VALUE)
 
 
-async def test_what_was_written_and_sent_in_one_go_does_not_come_back_as_a_draft(page, api):
+async def test_a_message_that_was_written_and_sent_at_once_does_not_come_back_as_a_draft(page, api):
     chat = await api.chat()
     await page.goto(f"/c/{chat}")
 

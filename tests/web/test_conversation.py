@@ -70,7 +70,7 @@ WATCHES = """
 """
 
 
-async def test_what_streams_is_what_is_stored_and_stays_where_it_is(page, api):
+async def test_a_streamed_answer_becomes_the_stored_one_without_moving(page, api):
     chat = await api.chat()
     await page.goto(f"/c/{chat}")
     await page.find("button", "Edit")
@@ -315,7 +315,7 @@ async def test_a_message_is_edited_and_what_followed_is_gone(page, api):
     await page.until_text("edited", "[data-role=user]")
 
 
-async def test_the_rail_leads_to_what_was_said(page, api):
+async def test_the_rail_leads_to_the_messages(page, api):
     chat = await api.chat("[[text: yes]] number 0" + "\nand more" * 30)
     for number in (1, 2, 3):
         await api.say(chat, f"[[text: yes]] number {number}" + "\nand more" * 30, "waiting")

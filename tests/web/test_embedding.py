@@ -1,4 +1,4 @@
-"""The web interface in a frame of another page: which pages may, and what it is there."""
+"""The web interface in a frame: the pages that may show it, and how it looks there."""
 
 import threading
 from contextlib import suppress

@@ -23,7 +23,7 @@ async def chat(api):
 
 
 @pytest.mark.parametrize("size", [DESK, PHONE])
-async def test_what_is_loaded_later_moves_nothing(page, chat, size):
+async def test_modules_that_are_loaded_later_move_nothing(page, chat, size):
     await page.size(*size, phone=size == PHONE)
     async with page.held(LATER):
         await page.begin(f"/c/{chat}")
@@ -38,7 +38,7 @@ async def test_what_is_loaded_later_moves_nothing(page, chat, size):
     assert before == await page.js(PLACES)
 
 
-async def test_keys_wait_for_what_they_do(page, chat):
+async def test_keys_wait_until_their_commands_are_loaded(page, chat):
     async with page.held(LATER):
         await page.begin(f"/c/{chat}")
         await page.until_text(ANSWER, "[role=log]")

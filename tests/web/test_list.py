@@ -338,7 +338,7 @@ async def test_a_shared_chat_can_be_read_and_not_changed(page, api, house, brows
         assert [] == other.unexpected
 
 
-async def test_a_chat_comes_to_the_list_as_it_is_shared_and_goes_as_it_is_shared_no_more(
+async def test_a_chat_enters_the_list_when_it_is_shared_and_leaves_it_when_it_is_not_any_more(
     page, api, house, browser
 ):
     await only(api)

@@ -1,4 +1,4 @@
-"""What nobody has foreseen: a wrong clock, a long sleep, and what somebody else has taken away."""
+"""Surprises: a wrong clock, a long sleep, and things that other users have taken away."""
 
 import re
 from contextlib import suppress
@@ -110,7 +110,7 @@ def is_any(things):
     return check
 
 
-async def test_files_are_dropped_and_what_the_daemon_refuses_says_why(page, api, tmp_path):
+async def test_files_are_dropped_and_a_refused_one_says_why(page, api, tmp_path):
     chat = await api.chat()
     (tmp_path / "notes.md").write_text("# Notes\n")
     (tmp_path / "broken.pdf").write_bytes(b"no pdf at all")

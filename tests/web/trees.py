@@ -1,9 +1,9 @@
-"""What a screen reader has of the main views, as text; and the program that writes it anew.
+"""The main views as a screen reader is told of them, and the program that writes that down.
 
     .venv/bin/python -m tests.web.trees [VIEW …]
 
 Each view becomes a file in tests/web/trees: a line for each thing that is told, with its role, its
-name and its state. What is another one each time (times, ids, figures, paths) is left out.
+name and its state. Parts that vary from run to run (times, ids, figures, paths) are left out.
 """
 
 import re
@@ -22,9 +22,9 @@ from tests.web.stories import FIELD, calls
 TREES = Path(__file__).parent / "trees"
 SETTINGS = {"PROMPTCORNER_APPROVAL_DEADLINE": "0"}
 TEXT = "# Cue\n\nThe curtain *rises*.\n\n- `one`\n- [two](/new)"
-SAME_LOOKS = 10  # as often it has to be the same one after the other before it is written
+SAME_LOOKS = 10  # a view is written when so many looks in a row have found the same
 LOOK_SECONDS = 0.1
-# Nothing is on its way to the page, or still to be drawn.
+# True when nothing is on its way to the page or still to be drawn.
 AT_REST = """
 document.readyState === "complete" && !document.querySelector("[aria-busy=true], .late")
 """
@@ -42,7 +42,7 @@ STATES = (
     "hasPopup",
 )
 SILENT = {"InlineTextBox", "LineBreak", "ListMarker", "MenuListPopup"}
-# Of no matter without a name; a browser's next version calls them otherwise.
+# These do not matter without a name, and other versions of the browser have other words for them.
 PLAIN = {"generic", "none", "sectionheader", "sectionfooter", "LabelText", "Legend"}
 VARIES = (
     (re.compile(r"\d{1,2}:\d\d(:\d\d)?(\s[AP]M)?"), "TIME"),
@@ -58,11 +58,11 @@ VARIES = (
 
 @dataclass(frozen=True)
 class View:
-    """Where it is, how large, what is done there, and which of its parts are told; none: all."""
+    """A view: where it is, how large, what is pressed there, and its parts that are told."""
 
     path: str
     shows: str  # an expression that is true when it is all there
-    parts: tuple[str, ...] = ()
+    parts: tuple[str, ...] = ()  # selectors; none: the whole page
     size: tuple[int, int] = DESK
     press: tuple[str, str] | None = None
     is_strange: bool = False  # nobody is logged in
@@ -146,7 +146,7 @@ async def show(page, view, chats):
 
 
 async def told(page, view):
-    """Return what a screen reader has of a view now."""
+    """Return a view as a screen reader is told of it now; "" if it is being drawn anew."""
     nodes = (await page.do("Accessibility.getFullAXTree"))["nodes"]
     by_id = {node["nodeId"]: node for node in nodes}
     if not view.parts:
@@ -155,12 +155,14 @@ async def told(page, view):
     found = []
     for part in view.parts:
         element = await page.css(part)
+        if element.node not in by_element:
+            return ""
         found += lines(by_element[element.node], by_id)
     return "".join(f"{line}\n" for line in found)
 
 
 def lines(node, by_id, depth=0, above=""):
-    """Yield a line for a node and each below it; what the names above have said is left out."""
+    """Yield a line for a node and each node below it, without words that a name above has said."""
     role, name = node["role"]["value"] if "role" in node else "", named(node)
     if role in SILENT:
         return
@@ -176,7 +178,8 @@ def lines(node, by_id, depth=0, above=""):
     if role == "time":
         return
     below = [by_id[child] for child in node.get("childIds", ()) if child in by_id]
-    if role == "LabelText":  # the words are the name of what they stand beside
+    if role == "LabelText":
+        # Its words are the name of the field beside them.
         above = "\n".join([above, *(named(each) for each in below if not is_text(each))])
     for child in below:
         yield from lines(child, by_id, depth, above)
@@ -191,14 +194,14 @@ def named(node):
 
 
 def told_always(text):
-    """Return a text without what is another one each time."""
+    """Return a text without the parts that vary from run to run."""
     for pattern, word in VARIES:
         text = pattern.sub(word, str(text))
     return re.sub(r"\s+", " ", text).strip()
 
 
 def state(node):
-    """Return what a node says of itself beside its name."""
+    """Return the state of a node, as a screen reader tells it after the name."""
     said = {each["name"]: each["value"].get("value") for each in node.get("properties", ())}
     found = [
         name if said[name] is True or said[name] == "true" else f"{name} {said[name]}".lower()
@@ -211,7 +214,7 @@ def state(node):
 
 
 def is_usual(name, value):
-    """Whether it says nothing: that something is not disabled, and the like."""
+    """Return whether a state is not worth telling: that a thing is not disabled, for instance."""
     return (value is False or value == "false") and name not in (
         "checked",
         "pressed",
@@ -221,7 +224,7 @@ def is_usual(name, value):
 
 
 async def at_rest(page, view):
-    """Return what is told of a view once it stays the same."""
+    """Return a view as it is told once it stays the same."""
     last, times = "", 0
     while times < SAME_LOOKS:
         await trio.sleep(LOOK_SECONDS)

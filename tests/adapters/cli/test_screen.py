@@ -1,4 +1,4 @@
-"""What the terminal, or a pipe, is shown of an answer."""
+"""An answer on a terminal, and in a pipe."""
 
 from datetime import UTC, datetime
 from io import StringIO

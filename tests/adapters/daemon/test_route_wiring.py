@@ -136,7 +136,7 @@ async def test_a_page_of_somebody_else_begins_no_login_at_a_server_of_tools(edge
     assert 403 != ours.status
 
 
-async def test_clients_learn_of_experiments_and_of_what_is_not_pushed(fresh):
+async def test_clients_learn_the_experiments_and_that_nothing_is_pushed(fresh):
     async with an_edge(fresh, experiments="chat-advisor") as edge:
         experiments = (await edge.member.get("/api/v2/experiments")).document
         build = (await edge.nobody.get("/api/v2/buildinfo")).document

@@ -162,7 +162,7 @@ def schema_of(name, *rows, values=NO_VALUES):
     return whole["components"]["schemas"][name]
 
 
-def test_a_request_may_leave_out_what_is_not_required_of_it():
+def test_fields_of_a_request_are_optional_unless_they_are_marked_as_required():
     told = schema_of("Wanted", row(method="POST", body=Wanted))
 
     assert ["name"] == told["required"]
@@ -171,12 +171,12 @@ def test_a_request_may_leave_out_what_is_not_required_of_it():
     assert {"type": "integer"} == told["properties"]["count"]
 
 
-def test_an_answer_always_has_what_our_struct_has_a_default_for_unless_it_is_left_out():
+def test_fields_of_an_answer_with_a_default_are_required_unless_defaults_are_omitted():
     assert ["id", "children", "note"] == schema_of("Thing", row(answers={200: Thing}))["required"]
     assert ["id"] == schema_of("Sparse", row(answers={200: Sparse}))["required"]
 
 
-def test_what_is_sent_and_answered_alike_may_leave_out_what_a_request_may():
+def test_a_struct_of_requests_and_answers_has_the_optional_fields_of_a_request():
     both = row(method="POST", body=Thing, answers={200: Thing})
 
     assert ["id", "children"] == schema_of("Thing", both)["required"]

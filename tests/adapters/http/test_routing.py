@@ -132,5 +132,5 @@ def test_a_row_is_served_at_the_address_of_older_clients_too(path, older):
 @pytest.mark.parametrize(
     "path", ["/api/v2/chatsx", "/api/v2/users/{user}", "/api/experimental/mcp/http", "/livez"]
 )
-def test_what_always_had_one_address_has_no_other_one(path):
+def test_a_path_that_was_never_promoted_has_no_second_address(path):
     assert (path,) == row(f"GET {path}").addresses

@@ -73,7 +73,7 @@ def answer(*blocks, stop="end_turn", input_tokens=10, output_tokens=5):
 
 
 def blocks(message):
-    """What stands in a message of a request, in short."""
+    """Return the type of each block of a message, with its text or id."""
     return [
         (each["type"], each.get("text") or each.get("id") or each.get("tool_use_id"))
         for each in message["content"]
@@ -127,7 +127,7 @@ async def test_watchers_see_a_paused_answer_as_one(autojump_clock):
     assert "web_search(srv_1)" in shown
 
 
-async def test_what_was_paused_is_said_again_whole_with_the_next_message(autojump_clock):
+async def test_a_paused_answer_goes_back_whole_with_the_next_message(autojump_clock):
     stage, network = await settled(PAUSED, REST, answer(text("Yes.")), then="sure?")
 
     [*_, last] = sent(network)

@@ -71,7 +71,7 @@ async def test_a_token_that_may_not_read_chats_gets_none(edge):
     assert ["/api/v2/users/me"] == [*found]
 
 
-async def test_a_page_goes_compressed_to_who_asks_for_it(edge):
+async def test_a_page_is_compressed_for_a_client_that_accepts_it(edge):
     chat = await a_chat(edge, "much to read " * 1_000)
 
     small = await edge.member.get(f"/c/{chat}", headers={"accept-encoding": "gzip"})
@@ -82,7 +82,7 @@ async def test_a_page_goes_compressed_to_who_asks_for_it(edge):
     assert b"much to read" in small.body
 
 
-async def test_what_is_needed_after_the_first_picture_is_fetched_without_haste(edge):
+async def test_modules_after_the_first_picture_are_fetched_with_low_priority(edge):
     head = (await edge.member.get("/c/one+two")).body.decode().partition("</head>")[0]
 
     first = re.findall(r'<link rel="modulepreload" href="[^"]*/([\w.-]+)">', head)

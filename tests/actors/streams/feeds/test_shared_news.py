@@ -85,7 +85,7 @@ async def test_more_than_a_bound_does_not_wait(monkeypatch):
     assert (1, {CHATS[1], CHATS[2]}) == (stage.counts.lost, stage.asked[0][0])
 
 
-async def test_who_may_read_a_chat_from_now_on_and_who_may_no_more_are_told():
+async def test_readers_are_told_that_a_chat_is_shared_with_them_or_is_not_any_more():
     stage = Watching(ANN, BOB, EVE)
 
     await stage.hears_news(

@@ -131,7 +131,7 @@ async def test_what_the_owner_has_looked_at_is_read_when_he_comes_and_when_he_go
 
 @pytest.mark.slow
 @pytest.mark.parametrize("where", ["here", "at another process"])
-async def test_what_its_owner_marks_as_unread_while_they_look_at_it_stays_so(stage, where):
+async def test_a_chat_that_its_owner_marks_as_unread_while_they_watch_it_stays_unread(stage, where):
     chat, other = await stage.create(HELLO), await stage.create(HELLO)
     for each in (chat, other):
         async with stage.watch(each, by=ADA) as admin:

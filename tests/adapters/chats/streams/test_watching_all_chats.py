@@ -204,7 +204,7 @@ async def test_who_may_read_it_no_more_is_told_no_more(stage):
     assert [] == listener.kinds(chat)
 
 
-async def test_who_may_read_a_chat_from_now_on_is_told_and_who_may_no_more_too(stage):
+async def test_a_reader_is_told_that_a_chat_is_shared_with_them_and_that_it_is_not_any_more(stage):
     async with a_listener(stage) as owner:
         chat = await stage.create(HELLO)
         await owner.until(lambda: owner.was(chat, "waiting"))  # later news are of its readers alone

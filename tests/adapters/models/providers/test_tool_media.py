@@ -1,4 +1,4 @@
-"""Images and papers that a tool returns, on every wire: the model sees them, or is told of them."""
+"""Files that a tool returns, on every wire: the model gets them, or a note in their place."""
 
 import json
 
@@ -107,7 +107,7 @@ def test_an_image_of_a_tool_stands_behind_all_results_for_gemini_2():
 
 
 @pytest.mark.parametrize(("media", "inside"), [(IMAGE, True), (SOUND, False)])
-def test_gemini_3_has_in_its_results_what_it_looks_for_there(media, inside):
+def test_gemini_3_gets_the_files_that_it_takes_inside_its_results(media, inside):
     [_, _, results] = to_gemini(told(media), "gemini-3-pro-preview")
 
     assert ("parts" in results["parts"][0]["functionResponse"]) is inside

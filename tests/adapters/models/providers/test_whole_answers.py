@@ -1,4 +1,4 @@
-"""Whole answers that are none, and those that lack what is not needed, on every wire."""
+"""Whole answers on every wire: JSON that is no answer, and answers with missing fields."""
 
 import json
 

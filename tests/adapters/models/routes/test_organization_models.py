@@ -69,7 +69,7 @@ async def test_an_organization_is_named_by_its_id_or_its_name_and_another_one_is
     assert [200, 200, 404, 404] == statuses
 
 
-async def test_a_model_says_of_which_type_its_provider_is(edge):
+async def test_a_model_tells_the_type_of_its_provider(edge):
     provider = await added(edge, type="openai")
     model = await made(edge, provider)
 

@@ -179,7 +179,7 @@ async def test_clients_learn_how_long_a_token_may_be_good(door):
     assert 400 == (await make(door, ann.token, lifetime=longest + 10**9)).status
 
 
-async def test_a_token_that_is_told_to_expire_is_good_no_more_and_still_listed(door):
+async def test_a_token_that_was_made_to_expire_is_refused_and_still_listed(door):
     ann = await door.joins("ann")
     key = (await make(door, ann.token, token_name="bot", lifetime=HOUR)).json["key"]
     path = f"{KEYS}/{key[:10]}/expire"

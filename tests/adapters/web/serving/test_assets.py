@@ -74,7 +74,7 @@ def test_a_first_picture_needs_few_scripts(assets):
     assert sum(sizes.values()) <= FIRST_PAINT_BYTES_MAX, sizes
 
 
-def test_what_comes_later_is_no_part_of_the_first_picture(assets):
+def test_later_modules_are_no_part_of_the_first_picture(assets):
     assert ["join/after_paint.js"] == assets.fetched_after
     assert not [n for n in assets.preloaded if "after_paint" in n or "in_advance" in n]
 
