@@ -27,6 +27,8 @@ class AuthServer:
     grants: int = 0
     spent: set = field(default_factory=set)  # refresh tokens: each is good for once
     pause: object = None  # awaited before a token is given
+    says: dict = field(default_factory=dict)  # of itself, beside the usual
+    registers: dict = field(default_factory=lambda: {"client_id": "we"})
 
     def of(self, path):
         return [form for asked, form, _ in self.asked if asked == path]
@@ -58,7 +60,7 @@ class AuthServer:
                 await self.pause()
             document = self._granted(said)
         elif path == "/register":
-            return Raw(json.dumps({"client_id": "we"}).encode(), 201)
+            return Raw(json.dumps(self.registers).encode(), 201)
         elif path == "/revoke":
             return Raw(b"", 200)
         if document is None:
@@ -78,6 +80,7 @@ class AuthServer:
                 "token_endpoint": f"{self.url}/token",
                 "registration_endpoint": f"{self.url}/register",
                 "revocation_endpoint": "https://h.example/revoke",
+                **self.says,
             },
         }
 

@@ -115,6 +115,7 @@ class ServerConfig(Struct, frozen=True, kw_only=True):
     oauth2_token_url: str = ""
     oauth2_revocation_url: str = ""
     oauth2_scopes: str = ""  # with blanks between
+    oauth2_auth_method: str = ""  # of the token endpoint; empty: nobody has said
     oauth2_issuer: str = ""  # of the endpoints that were discovered; empty: it is not known
     discovered: bool = False  # strangers have named these endpoints: see oauth.guard
     api_key_header: str = ""

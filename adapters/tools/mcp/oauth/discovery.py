@@ -1,12 +1,12 @@
 """The authorization server that a server of tools trusts, and our registration there.
 
 Protected-resource metadata (RFC 9728), the metadata of the first authorization server that it names
-(RFC 8414, or OpenID Connect's), registration as a client without a secret (RFC 7591). All of it is
-said by strangers: the client that is used here must be a guarded one.
+(RFC 8414, or OpenID Connect's), registration as a client (RFC 7591). All of it is said by
+strangers: the HTTP client that is used here must be a guarded one.
 """
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -15,13 +15,21 @@ import trio
 
 from adapters.tools.mcp.faults import words_for
 from adapters.tools.mcp.oauth.guard import AddressRefused
+from adapters.tools.mcp.oauth.metadata import (
+    TEXT_CHARACTERS_MAX,
+    describes_issuer,
+    describes_server,
+    issuer_of,
+    issuer_urls,
+    method_given,
+    method_to_ask_for,
+    resource_urls,
+    scopes_of,
+    url_of,
+)
 from adapters.tools.mcp.oauth.token_endpoint import WANTED, CompressedAnswer, read_json
 
 SECONDS_MAX = 30.0  # for all of it; then it has failed
-TEXT_CHARACTERS_MAX = 2_048  # of anything that is kept of it
-RESOURCE = "oauth-protected-resource"
-SERVER = "oauth-authorization-server"
-OPENID = "openid-configuration"
 
 
 class NotDiscovered(Exception):
@@ -36,6 +44,8 @@ class ClientRegistration:
     client_id: str
     auth_url: str
     token_url: str
+    client_secret: str = field(repr=False, default="")
+    auth_method: str = ""  # how the token endpoint is shown who we are; one of AUTH_METHODS
     issuer: str = ""  # as the authorization server names itself; empty: it does not
     revocation_url: str = ""
     scopes: str = ""
@@ -72,58 +82,36 @@ async def _discovered(
         raise NotDiscovered("the server says nothing of the authorization server that it trusts")
     if found is None:
         raise NotDiscovered("the authorization server says nothing of itself")
-    auth_url, token_url = _url(found, "authorization_endpoint"), _url(found, "token_endpoint")
-    registration_url = _url(found, "registration_endpoint")
+    auth_url, token_url = url_of(found, "authorization_endpoint"), url_of(found, "token_endpoint")
+    registration_url = url_of(found, "registration_endpoint")
     if not (auth_url and token_url):
         raise NotDiscovered("the authorization server names no endpoints")
     if not registration_url:
         raise NotDiscovered(
             "the authorization server registers no clients; give a client id of your own"
         )
-    revocation_url = _url(found, "revocation_endpoint")
-    client_id = await _register(client, registration_url, redirect_uri=redirect_uri, name=name)
+    revocation_url = url_of(found, "revocation_endpoint")
+    method = method_to_ask_for(found)
+    if not method:
+        raise NotDiscovered(
+            "the authorization server wants to be shown who we are in a way that is not known here"
+        )
+    registered = await _register(
+        client, registration_url, redirect_uri=redirect_uri, name=name, method=method
+    )
+    client_id, secret, method = _taken(found, registered, method)
     is_safe = revocation_url.startswith("https://")
-    scopes = _scopes(resource or {}) or _scopes(found)
+    scopes = scopes_of(resource or {}) or scopes_of(found)
     return ClientRegistration(
         client_id,
         auth_url,
         token_url,
+        client_secret=secret,
+        auth_method=method,
         issuer=issuer_of(found),
         revocation_url=revocation_url if is_safe else "",
         scopes=scopes,
     )
-
-
-def describes_server(resource: Mapping[str, Any], url: str) -> bool:
-    """Return whether metadata of a resource describes the server at an address (RFC 9728, 3.3).
-
-    It may name the server itself, or an address above it. Metadata that names no resource is
-    accepted. Pure.
-    """
-    said = resource.get("resource")
-    if said is None:
-        return True
-    if not isinstance(said, str):
-        return False
-    named, asked = urlsplit(said), urlsplit(url)
-    if (named.scheme.lower(), named.netloc.lower()) != (asked.scheme.lower(), asked.netloc.lower()):
-        return False
-    return f"{asked.path.rstrip('/')}/".startswith(f"{named.path.rstrip('/')}/")
-
-
-def describes_issuer(metadata: Mapping[str, Any], issuer: str) -> bool:
-    """Return whether metadata describes an authorization server (RFC 8414, 3.3).
-
-    A slash at the end does not count. Metadata that names no issuer is accepted. Pure.
-    """
-    said = metadata.get("issuer")
-    return said is None or (isinstance(said, str) and said.rstrip("/") == issuer.rstrip("/"))
-
-
-def issuer_of(metadata: Mapping[str, Any]) -> str:
-    """Return the issuer that metadata names, or "" if it names none or too long a one. Pure."""
-    said = metadata.get("issuer")
-    return said if isinstance(said, str) and len(said) <= TEXT_CHARACTERS_MAX else ""
 
 
 def _issuer(url: str, resource: Mapping[str, Any] | None) -> str:
@@ -138,27 +126,6 @@ def _issuer(url: str, resource: Mapping[str, Any] | None) -> str:
     return issuer
 
 
-def resource_urls(url: str) -> Iterator[str]:
-    """Yield the addresses where a server may name its authorization server. Pure."""
-    parts = urlsplit(url)
-    root = f"{parts.scheme}://{parts.netloc}/.well-known/{RESOURCE}"
-    if path := parts.path.rstrip("/"):
-        yield root + path
-    yield root
-
-
-def issuer_urls(issuer: str) -> Iterator[str]:
-    """Yield the addresses where an authorization server may describe itself. Pure."""
-    parts = urlsplit(issuer)
-    root, path = f"{parts.scheme}://{parts.netloc}", parts.path.rstrip("/")
-    if path:
-        yield f"{root}/.well-known/{SERVER}{path}"
-    yield f"{root}/.well-known/{SERVER}"
-    if path:
-        yield f"{root}{path}/.well-known/{OPENID}"
-    yield f"{root}/.well-known/{OPENID}"
-
-
 async def _first(client: httpx2.AsyncClient, urls: Iterator[str]) -> Mapping[str, Any] | None:
     for url in urls:
         async with client.stream("GET", url, headers=WANTED) as response:
@@ -168,13 +135,16 @@ async def _first(client: httpx2.AsyncClient, urls: Iterator[str]) -> Mapping[str
     return None
 
 
-async def _register(client: httpx2.AsyncClient, url: str, *, redirect_uri: str, name: str) -> str:
+async def _register(
+    client: httpx2.AsyncClient, url: str, *, redirect_uri: str, name: str, method: str
+) -> Mapping[str, Any]:
+    """Return what the authorization server says of its new client."""
     wanted = {
         "client_name": name,
         "redirect_uris": [redirect_uri],
         "grant_types": ["authorization_code", "refresh_token"],
         "response_types": ["code"],
-        "token_endpoint_auth_method": "none",
+        "token_endpoint_auth_method": method,
     }
     request = client.build_request("POST", url, json=wanted, headers=WANTED)
     response = await client.send(request, stream=True, follow_redirects=False)
@@ -182,28 +152,25 @@ async def _register(client: httpx2.AsyncClient, url: str, *, redirect_uri: str, 
         document = await read_json(response)
     finally:
         await response.aclose()
-    client_id = document.get("client_id") if isinstance(document, dict) else None
-    is_made = response.status_code in (200, 201)
-    if not (is_made and isinstance(client_id, str) and 0 < len(client_id) <= TEXT_CHARACTERS_MAX):
+    if response.status_code not in (200, 201) or not isinstance(document, dict):
         raise NotDiscovered(
             f"the authorization server did not register us ({response.status_code})"
         )
-    return client_id
+    return document
 
 
-def _url(document: Mapping[str, Any], name: str) -> str:
-    """ "": there is none, or none that is one."""
-    url = document.get(name)
-    if not isinstance(url, str) or len(url) > TEXT_CHARACTERS_MAX:
-        return ""
-    parts = urlsplit(url)
-    return url if parts.scheme in ("http", "https") and parts.hostname else ""
-
-
-def _scopes(document: Mapping[str, Any]) -> str:
-    scopes = document.get("scopes_supported")
-    named = (
-        [scope for scope in scopes if isinstance(scope, str)] if isinstance(scopes, list) else []
-    )
-    said = " ".join(named)
-    return said if len(said) <= TEXT_CHARACTERS_MAX else ""
+def _taken(
+    found: Mapping[str, Any], registered: Mapping[str, Any], method: str
+) -> tuple[str, str, str]:
+    """Return the client id, the secret if one is to be shown, and how it is to be shown."""
+    client_id, secret = (registered.get(name) for name in ("client_id", "client_secret"))
+    if not (isinstance(client_id, str) and 0 < len(client_id) <= TEXT_CHARACTERS_MAX):
+        raise NotDiscovered("the authorization server did not register us: it gave no client id")
+    if not isinstance(secret, str) or len(secret) > TEXT_CHARACTERS_MAX:
+        secret = ""
+    given = method_given(found, registered, method)
+    if not given or (given != "none" and not secret):
+        raise NotDiscovered(
+            "the authorization server registered us for a way to show who we are that we have not"
+        )
+    return client_id, secret if given != "none" else "", given

@@ -16,6 +16,7 @@ import trio
 
 from adapters.tools.mcp.faults import words_for
 from adapters.tools.mcp.oauth.guard import AddressRefused
+from adapters.tools.mcp.oauth.metadata import BASIC, NONE, POST
 from adapters.tools.mcp.servers import (
     McpServer,
     OAuthToken,
@@ -106,7 +107,7 @@ async def _revoke(
     if origin is None:
         raise EndpointFault("the revocation endpoint is not https")
     for _ in range(HOPS_MAX + 1):
-        response, document = await _post(client, url, form, server, with_secret=True)
+        response, document = await _post(client, url, form, server, method_of(server))
         if response.status_code not in (301, 302, 303, 307, 308):
             return response.status_code, document
         url = str(response.url.join(response.headers.get("location", "")))
@@ -126,13 +127,13 @@ async def _granted(
 ) -> TokenGranted | TokenDenied:
     url = server.config.oauth2_token_url
     try:
-        response, document = await _post(client, url, form, server, with_secret=True)
-        if response.status_code == 401 and server.secrets.oauth2_client_secret:
+        response, document = await _post(client, url, form, server, method_of(server))
+        is_guess = (
+            bool(server.secrets.oauth2_client_secret) and not server.config.oauth2_auth_method
+        )
+        if response.status_code == 401 and is_guess:
             # Some know a client by its secret in the form only.
-            secret = {"client_secret": server.secrets.oauth2_client_secret}
-            response, document = await _post(
-                client, url, {**form, **secret}, server, with_secret=False
-            )
+            response, document = await _post(client, url, form, server, POST)
     except EndpointFault as error:
         return TokenDenied(str(error))
     return read_token_answer(response.status_code, document, now=wall(), former=former)
@@ -143,14 +144,17 @@ async def _post(
     url: str,
     form: Mapping[str, str],
     server: McpServer,
-    *,
-    with_secret: bool,
+    method: str,
 ) -> tuple[httpx2.Response, Any]:
     """A client without a secret only says its name."""
     name, secret = server.config.oauth2_client_id, server.secrets.oauth2_client_secret
-    by_header = bool(secret) and with_secret
-    auth = httpx2.BasicAuth(quote(name, safe=""), quote(secret, safe="")) if by_header else None
-    data = dict(form) if by_header else {**form, "client_id": name}
+    auth, data = None, dict(form)
+    if method == BASIC:
+        auth = httpx2.BasicAuth(quote(name, safe=""), quote(secret, safe=""))
+    else:
+        data["client_id"] = name
+    if method == POST:
+        data["client_secret"] = secret
     if server.config.discovered and "grant_type" in form:
         data["resource"] = server.config.url  # for whom the token is to be
     try:
@@ -188,6 +192,13 @@ async def read_json(response: httpx2.Response) -> Any:
         return json.loads(body)
     except (ValueError, RecursionError):
         return None
+
+
+def method_of(server: McpServer) -> str:
+    """Return how an authorization server is shown who we are. Pure."""
+    if not server.secrets.oauth2_client_secret:
+        return NONE
+    return server.config.oauth2_auth_method or BASIC
 
 
 def _safe_origin(url: str) -> tuple[str, str | None, int | None] | None:

@@ -248,7 +248,11 @@ def changed(config: ServerConfig, asked: WriteMCPServerConfigRequest) -> ServerC
     }
     found = structs.replace(config, **said)
     if found.auth_type != "oauth2" or any(said.get(name) for name in _ENDPOINTS):
-        found = structs.replace(found, discovered=False, oauth2_issuer="")
+        found = structs.replace(found, discovered=False, oauth2_issuer="", oauth2_auth_method="")
+    if (
+        said.get("oauth2_client_id") or asked.oauth2_client_secret
+    ):  # not the one that was registered
+        found = structs.replace(found, oauth2_auth_method="")
     dropped: tuple[str, ...] = () if found.auth_type == "oauth2" else OAUTH_FIELDS
     dropped += () if found.auth_type == "api_key" else ("api_key_header",)
     return structs.replace(found, **dict.fromkeys(dropped, ""))

@@ -182,10 +182,12 @@ class ServerRoutes:
         kept = changed_secrets(secrets, asked, config.auth_type)
         refuse_if(whole_faults(config, kept), INVALID)
         if needs_discovery(config):
-            config = await self._found_out(call, id, config)
+            return await self._found_out(call, id, config, kept)
         return config, kept
 
-    async def _found_out(self, call: Call, id: UUID, config: ServerConfig) -> ServerConfig:
+    async def _found_out(
+        self, call: Call, id: UUID, config: ServerConfig, secrets: ServerSecrets
+    ) -> tuple[ServerConfig, ServerSecrets]:
         try:
             found = await discover(
                 self._mcp.clients.strangers,
@@ -199,16 +201,18 @@ class ServerRoutes:
                 "The OAuth 2 endpoints could not be found out.",
                 detail=f"{error}; give oauth2_client_id, oauth2_auth_url and oauth2_token_url",
             ) from error
-        return structs.replace(
+        config = structs.replace(
             config,
             discovered=True,
             oauth2_issuer=found.issuer,
+            oauth2_auth_method=found.auth_method,
             oauth2_client_id=found.client_id,
             oauth2_auth_url=found.auth_url,
             oauth2_token_url=found.token_url,
             oauth2_revocation_url=config.oauth2_revocation_url or found.revocation_url,
             oauth2_scopes=config.oauth2_scopes or found.scopes,
         )
+        return config, structs.replace(secrets, oauth2_client_secret=found.client_secret)
 
     def _sealed(self, id: UUID, secrets: ServerSecrets) -> bytes:
         return self._vault.seal(msgspec.json.encode(secrets).decode(), server_purpose(id))

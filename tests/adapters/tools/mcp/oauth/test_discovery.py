@@ -5,14 +5,7 @@ from ipaddress import ip_network
 
 import pytest
 
-from adapters.tools.mcp.oauth.discovery import (
-    NotDiscovered,
-    describes_issuer,
-    describes_server,
-    discover,
-    issuer_urls,
-    resource_urls,
-)
+from adapters.tools.mcp.oauth.discovery import NotDiscovered, discover
 from adapters.tools.mcp.oauth.guard import guarded_client
 from tests.fakes.auth_server import an_auth_server
 from tests.fakes.tool_server import Raw
@@ -92,6 +85,7 @@ async def test_an_issuer_that_is_no_address_is_said(issuer):
         (RESOURCE, Raw(b"{}", 200, {"content-encoding": "gzip"}), r"the answer is packed \(gzip\)"),
         ("/register", Raw(b"{}", 201), "did not register us"),
         ("/register", Raw(b"", 302, {"location": "/token"}), "did not register us"),
+        ("/register", Raw(b'{"client_id": 7}', 201), "gave no client id"),
     ],
 )
 async def test_what_makes_no_sense_is_said(path, raw, words):
@@ -100,19 +94,6 @@ async def test_what_makes_no_sense_is_said(path, raw, words):
 
         with pytest.raises(NotDiscovered, match=words):
             await ask(auth)
-
-
-def test_addresses_of_metadata_stand_in_the_order_of_the_rules():
-    assert [
-        "https://h/.well-known/oauth-protected-resource/a/b",
-        "https://h/.well-known/oauth-protected-resource",
-    ] == list(resource_urls("https://h/a/b?x=1"))
-    assert [
-        "https://h/.well-known/oauth-authorization-server/t",
-        "https://h/.well-known/oauth-authorization-server",
-        "https://h/t/.well-known/openid-configuration",
-        "https://h/.well-known/openid-configuration",
-    ] == list(issuer_urls("https://h/t"))
 
 
 @pytest.mark.parametrize(
@@ -134,34 +115,58 @@ async def test_metadata_of_another_server_is_refused_and_nothing_is_registered(
     assert [] == auth.of("/register")
 
 
-@pytest.mark.parametrize(
-    ("said", "expected"),
-    [
-        ({}, True),
-        ({"resource": "https://h/mcp"}, True),
-        ({"resource": "https://H/mcp/"}, True),
-        ({"resource": "https://h"}, True),
-        ({"resource": "https://h/mc"}, False),
-        ({"resource": "https://h/mcp/more"}, False),
-        ({"resource": "http://h/mcp"}, False),
-        ({"resource": "https://h:8443/mcp"}, False),
-        ({"resource": 7}, False),
-    ],
-)
-def test_metadata_of_a_resource_names_the_server_or_an_address_above_it(said, expected):
-    assert expected == describes_server(said, "https://h/mcp")
+OFFERED = "token_endpoint_auth_methods_supported"
+ASKED = "token_endpoint_auth_method"
+KEY = "private_key_jwt"
 
 
 @pytest.mark.parametrize(
-    ("said", "expected"),
+    ("offered", "asked", "answer", "expected"),
     [
-        ({}, True),
-        ({"issuer": "https://h/t"}, True),
-        ({"issuer": "https://h/t/"}, True),
-        ({"issuer": "https://h"}, False),
-        ({"issuer": "https://h/T"}, False),
-        ({"issuer": ["https://h/t"]}, False),
+        (None, "none", {}, ("none", "")),
+        (None, "none", {"client_secret": "s"}, ("client_secret_basic", "s")),
+        (["none"], "none", {"client_secret": "s"}, ("none", "")),
+        (["client_secret_post", "none"], "none", {ASKED: "none"}, ("none", "")),
+        (["client_secret_post"], "client_secret_post", {"client_secret": "s"}, None),
+        (
+            ["client_secret_post", "client_secret_basic"],
+            "client_secret_basic",
+            {"client_secret": "s", ASKED: "client_secret_post"},
+            ("client_secret_post", "s"),
+        ),
     ],
 )
-def test_metadata_of_an_authorization_server_names_the_issuer_that_was_asked_for(said, expected):
-    assert expected == describes_issuer(said, "https://h/t")
+async def test_we_register_for_a_method_that_the_authorization_server_offers(
+    offered, asked, answer, expected
+):
+    async with an_auth_server() as auth:
+        auth.says = {} if offered is None else {OFFERED: offered}
+        auth.registers |= answer
+
+        found = await ask(auth)
+
+    [wanted] = auth.of("/register")
+    assert asked == wanted[ASKED]
+    assert (expected or (asked, "s")) == (found.auth_method, found.client_secret)
+    assert "'s'" not in repr(found)
+
+
+@pytest.mark.parametrize(
+    ("offered", "answer", "registered"),
+    [
+        ([KEY], {}, 0),
+        ([], {}, 0),
+        (["client_secret_basic"], {}, 1),
+        (["client_secret_basic"], {"client_secret": 7}, 1),
+        (["client_secret_basic"], {"client_secret": "s", ASKED: KEY}, 1),
+    ],
+)
+async def test_a_method_that_is_not_known_here_is_said(offered, answer, registered):
+    async with an_auth_server() as auth:
+        auth.says = {OFFERED: offered}
+        auth.registers |= answer
+
+        with pytest.raises(NotDiscovered, match="show"):
+            await ask(auth)
+
+    assert registered == len(auth.of("/register"))

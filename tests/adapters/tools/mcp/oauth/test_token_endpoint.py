@@ -8,7 +8,7 @@ import pytest
 
 from adapters.tools.mcp.oauth.guard import guarded_client
 from adapters.tools.mcp.oauth.token_endpoint import OAuthClients, exchange_code, revoke_token
-from adapters.tools.mcp.servers import OAuthToken, TokenDenied
+from adapters.tools.mcp.servers import OAuthToken, ServerSecrets, TokenDenied
 from tests.adapters.tools.mcp.given import configured
 from tests.fakes.auth_server import an_auth_server
 from tests.fakes.tool_server import Raw
@@ -51,6 +51,42 @@ async def test_an_endpoint_that_is_no_address_gives_no_token(url, discovered):
 
     assert isinstance(denied, TokenDenied)
     assert denied.why.startswith("the authorization server could not be asked: ")
+
+
+SECRET = ServerSecrets(oauth2_client_secret="s3cret")
+BASIC, POST = "client_secret_basic", "client_secret_post"
+
+
+@pytest.mark.parametrize(
+    ("method", "secrets", "shown"),
+    [
+        ("none", SECRET, [(False, False)]),
+        (BASIC, SECRET, [(True, False)]),
+        (POST, SECRET, [(False, True)]),
+        ("", SECRET, [(True, False), (False, True)]),
+        ("", ServerSecrets(), [(False, False)]),
+        (POST, ServerSecrets(), [(False, False)]),
+    ],
+)
+async def test_a_secret_is_shown_as_was_said_and_in_both_ways_where_nobody_said(
+    method, secrets, shown
+):
+    async with an_auth_server() as auth:
+        auth.answers["/token"] = Raw(b"{}", 401)
+        server = configured(
+            Named(),
+            secrets=secrets,
+            oauth2_client_id="we",
+            oauth2_token_url=f"{auth.url}/token",
+            oauth2_auth_method=method,
+        )
+        async with httpx2.AsyncClient(trust_env=False, timeout=PATIENCE_SECONDS) as ours:
+            clients = OAuthClients(ours, ours)
+            await exchange_code(clients, server, code="c", verifier="v", redirect_uri="http://us/")
+
+    told = [(form, headers) for _, form, headers in auth.asked]
+    assert shown == [("authorization" in head, "client_secret" in form) for form, head in told]
+    assert all(("authorization" in head) != ("client_id" in form) for form, head in told)
 
 
 @pytest.mark.parametrize("url", [*STRANGE, "http://h.example/", "https://h:99999/", "nonsense"])

@@ -120,6 +120,26 @@ async def test_what_is_found_out_is_logged_in_at_and_told_what_for(open_edge):
         assert await connected(edge, servers, server)
 
 
+@pytest.mark.parametrize("method", ["client_secret_basic", "client_secret_post"])
+async def test_a_secret_that_we_were_registered_with_is_stored_sealed_and_shown(open_edge, method):
+    edge = open_edge
+    servers = f"/api/experimental/organizations/{edge.organization}/mcp-servers"
+    async with an_auth_server() as auth:
+        auth.says = {"token_endpoint_auth_methods_supported": [method]}
+        auth.registers["client_secret"] = SECRETS[2]
+        server = await made(edge, servers, auth_type="oauth2", url=f"{auth.url}/mcp")
+        await edge.admin.patch(f"{servers}/{server['id']}", {"description": "d"})
+
+        _, back = await logs_in(edge, servers, auth, server)
+        [(_, form, headers)] = [asked for asked in auth.asked if asked[0] == "/token"]
+
+    assert (200, True) == (back.status, server["has_oauth2_secret"])
+    assert (method == "client_secret_basic") == ("authorization" in headers)
+    assert (method == "client_secret_post") == (form.get("client_secret") == SECRETS[2])
+    rows = await edge.execute("SELECT config::text, encode(sealed, 'escape') FROM mcp_servers")
+    assert SECRETS[2] not in str(rows)
+
+
 async def test_a_code_of_another_authorization_server_is_refused_and_not_sent_on(open_edge):
     edge = open_edge
     servers = f"/api/experimental/organizations/{edge.organization}/mcp-servers"
