@@ -111,6 +111,7 @@ class ServerConfig(Struct, frozen=True, kw_only=True):
     url: str
     auth_type: str = "none"
     oauth2_client_id: str = ""
+    oauth2_registered: bool = False  # the authorization server has given this client id
     oauth2_auth_url: str = ""
     oauth2_token_url: str = ""
     oauth2_revocation_url: str = ""

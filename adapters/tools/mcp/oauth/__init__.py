@@ -2,6 +2,6 @@
 
 token_endpoint  the token and revocation endpoints of an authorization server
 discovery       the authorization server that a server of tools trusts, and our registration there
-metadata        what servers of tools and authorization servers say of themselves (pure)
+metadata        the words of servers of tools and authorization servers about themselves (pure)
 guard           requests to addresses that a stranger has named: never into our own network
 """

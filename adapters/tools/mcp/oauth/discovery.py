@@ -22,6 +22,7 @@ from adapters.tools.mcp.oauth.metadata import (
     issuer_of,
     issuer_urls,
     method_given,
+    method_of_own,
     method_to_ask_for,
     resource_urls,
     scopes_of,
@@ -51,13 +52,25 @@ class ClientRegistration:
     scopes: str = ""
 
 
+@dataclass(frozen=True, slots=True)
+class ClientIdentity:
+    """The facts about us that an authorization server registers, unless an administrator has a
+    `client_id` there already."""
+
+    name: str
+    redirect_uri: str
+    client_id: str = ""
+    has_secret: bool = False
+
+
 async def discover(
-    client: httpx2.AsyncClient, url: str, *, redirect_uri: str, name: str
+    client: httpx2.AsyncClient, url: str, identity: ClientIdentity
 ) -> ClientRegistration:
-    """Find the authorization server and register there. NotDiscovered: why that is not possible."""
+    """Find the authorization server, and register there if we have no client id. NotDiscovered: why
+    that is not possible."""
     try:
         with trio.fail_after(SECONDS_MAX):
-            return await _discovered(client, url, redirect_uri=redirect_uri, name=name)
+            return await _discovered(client, url, identity)
     except trio.TooSlowError:
         raise NotDiscovered(f"nothing was found out within {SECONDS_MAX:g} s") from None
     except (AddressRefused, CompressedAnswer) as error:
@@ -69,7 +82,7 @@ async def discover(
 
 
 async def _discovered(
-    client: httpx2.AsyncClient, url: str, *, redirect_uri: str, name: str
+    client: httpx2.AsyncClient, url: str, identity: ClientIdentity
 ) -> ClientRegistration:
     resource = await _first(client, resource_urls(url))
     if resource is not None and not describes_server(resource, url):
@@ -82,26 +95,11 @@ async def _discovered(
         raise NotDiscovered("the server says nothing of the authorization server that it trusts")
     if found is None:
         raise NotDiscovered("the authorization server says nothing of itself")
-    auth_url, token_url = url_of(found, "authorization_endpoint"), url_of(found, "token_endpoint")
-    registration_url = url_of(found, "registration_endpoint")
+    auth_url, token_url = (url_of(found, f"{name}_endpoint") for name in ("authorization", "token"))
     if not (auth_url and token_url):
         raise NotDiscovered("the authorization server names no endpoints")
-    if not registration_url:
-        raise NotDiscovered(
-            "the authorization server registers no clients; give a client id of your own"
-        )
     revocation_url = url_of(found, "revocation_endpoint")
-    method = method_to_ask_for(found)
-    if not method:
-        raise NotDiscovered(
-            "the authorization server wants to be shown who we are in a way that is not known here"
-        )
-    registered = await _register(
-        client, registration_url, redirect_uri=redirect_uri, name=name, method=method
-    )
-    client_id, secret, method = _taken(found, registered, method)
-    is_safe = revocation_url.startswith("https://")
-    scopes = scopes_of(resource or {}) or scopes_of(found)
+    client_id, secret, method = await _client(client, found, identity)
     return ClientRegistration(
         client_id,
         auth_url,
@@ -109,8 +107,8 @@ async def _discovered(
         client_secret=secret,
         auth_method=method,
         issuer=issuer_of(found),
-        revocation_url=revocation_url if is_safe else "",
-        scopes=scopes,
+        revocation_url=revocation_url if revocation_url.startswith("https://") else "",
+        scopes=scopes_of(resource or {}) or scopes_of(found),
     )
 
 
@@ -126,6 +124,26 @@ def _issuer(url: str, resource: Mapping[str, Any] | None) -> str:
     return issuer
 
 
+async def _client(
+    client: httpx2.AsyncClient, found: Mapping[str, Any], identity: ClientIdentity
+) -> tuple[str, str, str]:
+    """Return our client id, the secret that we were given for it, and how it is to be shown."""
+    if identity.client_id:
+        return identity.client_id, "", method_of_own(found, has_secret=identity.has_secret)
+    registration_url = url_of(found, "registration_endpoint")
+    if not registration_url:
+        raise NotDiscovered(
+            "the authorization server registers no clients; give a client id of your own"
+        )
+    method = method_to_ask_for(found)
+    if not method:
+        raise NotDiscovered(
+            "the authorization server wants to be shown who we are in a way that is not known here"
+        )
+    registered = await _register(client, registration_url, identity, method)
+    return _taken(found, registered, method)
+
+
 async def _first(client: httpx2.AsyncClient, urls: Iterator[str]) -> Mapping[str, Any] | None:
     for url in urls:
         async with client.stream("GET", url, headers=WANTED) as response:
@@ -136,12 +154,12 @@ async def _first(client: httpx2.AsyncClient, urls: Iterator[str]) -> Mapping[str
 
 
 async def _register(
-    client: httpx2.AsyncClient, url: str, *, redirect_uri: str, name: str, method: str
+    client: httpx2.AsyncClient, url: str, identity: ClientIdentity, method: str
 ) -> Mapping[str, Any]:
     """Return what the authorization server says of its new client."""
     wanted = {
-        "client_name": name,
-        "redirect_uris": [redirect_uri],
+        "client_name": identity.name,
+        "redirect_uris": [identity.redirect_uri],
         "grant_types": ["authorization_code", "refresh_token"],
         "response_types": ["code"],
         "token_endpoint_auth_method": method,

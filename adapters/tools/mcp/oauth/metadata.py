@@ -93,6 +93,15 @@ def method_given(metadata: Mapping[str, Any], registered: Mapping[str, Any], ask
     return next((method for method in (BASIC, POST) if method in offered), NONE)
 
 
+def method_of_own(metadata: Mapping[str, Any], *, has_secret: bool) -> str:
+    """Return the method for a client that an administrator has registered, or "" if nothing that is
+    offered says how its secret is to be shown."""
+    if not has_secret:
+        return NONE
+    offered = _methods(metadata) or ()
+    return next((method for method in (BASIC, POST) if method in offered), "")
+
+
 def _methods(metadata: Mapping[str, Any]) -> list[Any] | None:
     said = metadata.get("token_endpoint_auth_methods_supported")
     return said if isinstance(said, list) else None

@@ -226,16 +226,16 @@ def whole_faults(config: ServerConfig, secrets: ServerSecrets) -> Faults:
         case "custom_headers" if not secrets.custom_headers:
             yield "custom_headers", "is required"
         case "oauth2":
-            given = [name for name in MANUAL if getattr(config, name)]
-            if given and len(given) < len(MANUAL):
-                missing = ", ".join(name for name in MANUAL if name not in given)
-                yield missing, "is missing; give all three, or none to have them found out"
+            missing = [name for name in MANUAL if not getattr(config, name)]
+            if missing and not needs_discovery(config):
+                yield ", ".join(missing), "is missing; without both addresses they are found out"
         case _:
             pass
 
 
 def needs_discovery(config: ServerConfig) -> bool:
-    return config.auth_type == "oauth2" and not any(getattr(config, name) for name in MANUAL)
+    """Return whether the endpoints are to be found out. A client id may be there already."""
+    return config.auth_type == "oauth2" and not (config.oauth2_auth_url or config.oauth2_token_url)
 
 
 def changed(config: ServerConfig, asked: WriteMCPServerConfigRequest) -> ServerConfig:
@@ -249,21 +249,30 @@ def changed(config: ServerConfig, asked: WriteMCPServerConfigRequest) -> ServerC
     found = structs.replace(config, **said)
     if found.auth_type != "oauth2" or any(said.get(name) for name in _ENDPOINTS):
         found = structs.replace(found, discovered=False, oauth2_issuer="", oauth2_auth_method="")
-    if (
-        said.get("oauth2_client_id") or asked.oauth2_client_secret
-    ):  # not the one that was registered
-        found = structs.replace(found, oauth2_auth_method="")
+    is_another = found.oauth2_client_id not in ("", config.oauth2_client_id)
+    if is_another or asked.oauth2_client_secret:
+        found = structs.replace(found, oauth2_auth_method="", oauth2_registered=False)
+    if found.oauth2_registered and needs_discovery(found):  # where they are found, we register anew
+        found = structs.replace(found, oauth2_client_id="", oauth2_registered=False)
     dropped: tuple[str, ...] = () if found.auth_type == "oauth2" else OAUTH_FIELDS
     dropped += () if found.auth_type == "api_key" else ("api_key_header",)
-    return structs.replace(found, **dict.fromkeys(dropped, ""))
+    is_registered = found.oauth2_registered and found.auth_type == "oauth2"
+    return structs.replace(found, oauth2_registered=is_registered, **dict.fromkeys(dropped, ""))
 
 
 def changed_secrets(
-    secrets: ServerSecrets, asked: WriteMCPServerConfigRequest, auth_type: str
+    secrets: ServerSecrets,
+    asked: WriteMCPServerConfigRequest,
+    before: ServerConfig,
+    after: ServerConfig,
 ) -> ServerSecrets:
+    """Return the secrets with these changes. One that we were registered with goes with its
+    client id."""
+    if before.oauth2_registered and not after.oauth2_registered:
+        secrets = structs.replace(secrets, oauth2_client_secret="")
     said = {name: value for name in _SECRETS if (value := getattr(asked, name)) is not None}
     found = structs.replace(secrets, **said)
-    match auth_type:
+    match after.auth_type:
         case "oauth2":
             return ServerSecrets(oauth2_client_secret=found.oauth2_client_secret)
         case "api_key":

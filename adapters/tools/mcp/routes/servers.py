@@ -20,7 +20,7 @@ from adapters.http.refusals import HttpError, Validation, not_found
 from adapters.models.routes.checks import refuse_if
 from adapters.people.routes.schemas import is_organization
 from adapters.settings.secrets import Vault
-from adapters.tools.mcp.oauth.discovery import NotDiscovered, discover
+from adapters.tools.mcp.oauth.discovery import ClientIdentity, NotDiscovered, discover
 from adapters.tools.mcp.routes.schemas import (
     NO_OIDC,
     MCPServerConfig,
@@ -179,7 +179,7 @@ class ServerRoutes:
         if asked.auth_type == "user_oidc":
             raise HttpError(403, "Forbidden.", detail=NO_OIDC)
         config = changed(before, asked)
-        kept = changed_secrets(secrets, asked, config.auth_type)
+        kept = changed_secrets(secrets, asked, before, config)
         refuse_if(whole_faults(config, kept), INVALID)
         if needs_discovery(config):
             return await self._found_out(call, id, config, kept)
@@ -188,13 +188,15 @@ class ServerRoutes:
     async def _found_out(
         self, call: Call, id: UUID, config: ServerConfig, secrets: ServerSecrets
     ) -> tuple[ServerConfig, ServerSecrets]:
+        is_own = bool(config.oauth2_client_id)
+        identity = ClientIdentity(
+            CLIENT_NAME,
+            self.callback_url(call, id),
+            config.oauth2_client_id,
+            has_secret=bool(secrets.oauth2_client_secret),
+        )
         try:
-            found = await discover(
-                self._mcp.clients.strangers,
-                config.url,
-                redirect_uri=self.callback_url(call, id),
-                name=CLIENT_NAME,
-            )
+            found = await discover(self._mcp.clients.strangers, config.url, identity)
         except NotDiscovered as error:
             raise HttpError(
                 400,
@@ -207,11 +209,14 @@ class ServerRoutes:
             oauth2_issuer=found.issuer,
             oauth2_auth_method=found.auth_method,
             oauth2_client_id=found.client_id,
+            oauth2_registered=not is_own,
             oauth2_auth_url=found.auth_url,
             oauth2_token_url=found.token_url,
             oauth2_revocation_url=config.oauth2_revocation_url or found.revocation_url,
             oauth2_scopes=config.oauth2_scopes or found.scopes,
         )
+        if is_own:
+            return config, secrets
         return config, structs.replace(secrets, oauth2_client_secret=found.client_secret)
 
     def _sealed(self, id: UUID, secrets: ServerSecrets) -> bytes:

@@ -20,7 +20,7 @@ export function Authorization({ form, server }) {
 
 /** @param {{form: any, server?: any}} props */
 function OAuth({ form, server }) {
-  return html`<p class="set-lead">Leave the client and the addresses empty to have them found out, and this daemon registered there.</p>
+  return html`<p class="set-lead">Leave the addresses empty to have them found out, and the client id too to have this daemon registered there.</p>
     <div class="fields-2">
       <${Text} form=${form} name="oauth2_client_id" label="Client id" mono />
       <${Text} form=${form} name="oauth2_client_secret" label="Client secret" type="password" mono help=${server?.has_oauth2_secret ? STAYS : "If there is one."} />

@@ -5,7 +5,7 @@ from ipaddress import ip_network
 
 import pytest
 
-from adapters.tools.mcp.oauth.discovery import NotDiscovered, discover
+from adapters.tools.mcp.oauth.discovery import ClientIdentity, NotDiscovered, discover
 from adapters.tools.mcp.oauth.guard import guarded_client
 from tests.fakes.auth_server import an_auth_server
 from tests.fakes.tool_server import Raw
@@ -17,11 +17,10 @@ ROOT = "/.well-known/oauth-authorization-server"
 ISSUER = f"{ROOT}/tenant"
 
 
-async def ask(auth, allowed=LOOPBACK):
+async def ask(auth, allowed=LOOPBACK, **own):
     async with guarded_client(allowed) as client:
-        return await discover(
-            client, f"{auth.url}/mcp", redirect_uri="http://us/callback", name="us"
-        )
+        identity = ClientIdentity("us", "http://us/callback", **own)
+        return await discover(client, f"{auth.url}/mcp", identity)
 
 
 async def test_endpoints_are_found_out_and_we_are_registered_without_a_secret():
@@ -170,3 +169,18 @@ async def test_a_method_that_is_not_known_here_is_said(offered, answer, register
             await ask(auth)
 
     assert registered == len(auth.of("/register"))
+
+
+@pytest.mark.parametrize("has_secret", [True, False])
+async def test_a_client_id_of_our_own_is_used_where_nobody_is_registered(has_secret):
+    async with an_auth_server() as auth:
+        auth.says = {OFFERED: ["client_secret_post"], "registration_endpoint": None}
+
+        found = await ask(auth, client_id="own", has_secret=has_secret)
+        with pytest.raises(NotDiscovered, match="give a client id of your own"):
+            await ask(auth)
+
+    method = "client_secret_post" if has_secret else "none"
+    assert ("own", "", method) == (found.client_id, found.client_secret, found.auth_method)
+    assert f"{auth.url}/token" == found.token_url
+    assert [] == auth.of("/register")

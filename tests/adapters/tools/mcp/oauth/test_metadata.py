@@ -6,6 +6,7 @@ from adapters.tools.mcp.oauth.metadata import (
     describes_issuer,
     describes_server,
     issuer_urls,
+    method_of_own,
     resource_urls,
 )
 
@@ -54,3 +55,21 @@ def test_metadata_of_a_resource_names_the_server_or_an_address_above_it(said, ex
 )
 def test_metadata_of_an_authorization_server_names_the_issuer_that_was_asked_for(said, expected):
     assert expected == describes_issuer(said, "https://h/t")
+
+
+@pytest.mark.parametrize(
+    ("offered", "has_secret", "expected"),
+    [
+        (None, False, "none"),
+        (["client_secret_basic"], False, "none"),
+        (None, True, ""),
+        (["none"], True, ""),
+        ("client_secret_post", True, ""),
+        (["client_secret_post"], True, "client_secret_post"),
+        (["client_secret_post", "client_secret_basic"], True, "client_secret_basic"),
+    ],
+)
+def test_a_secret_of_our_own_is_shown_as_is_offered(offered, has_secret, expected):
+    said = {"token_endpoint_auth_methods_supported": offered}
+
+    assert expected == method_of_own(said, has_secret=has_secret)

@@ -140,6 +140,41 @@ async def test_a_secret_that_we_were_registered_with_is_stored_sealed_and_shown(
     assert SECRETS[2] not in str(rows)
 
 
+async def test_a_client_id_of_ones_own_logs_in_at_what_is_found_out(open_edge):
+    edge = open_edge
+    servers = f"/api/experimental/organizations/{edge.organization}/mcp-servers"
+    own = {"oauth2_client_id": "own", "oauth2_client_secret": SECRETS[2]}
+    async with an_auth_server() as auth:
+        auth.says = {"registration_endpoint": None}
+        server = await made(edge, servers, auth_type="oauth2", url=f"{auth.url}/mcp", **own)
+
+        query, back = await logs_in(edge, servers, auth, server)
+        [(_, _, headers)] = [asked for asked in auth.asked if asked[0] == "/token"]
+
+    assert (200, "own") == (back.status, query["client_id"])
+    assert headers["authorization"].startswith("Basic ")
+
+
+async def test_the_secret_of_a_registration_goes_with_its_client_id(open_edge):
+    edge = open_edge
+    servers = f"/api/experimental/organizations/{edge.organization}/mcp-servers"
+    async with an_auth_server() as auth:
+        auth.says = {"token_endpoint_auth_methods_supported": ["client_secret_basic"]}
+        auth.registers["client_secret"] = SECRETS[2]
+        server = await made(edge, servers, auth_type="oauth2", url=f"{auth.url}/mcp")
+        path = f"{servers}/{server['id']}"
+
+        own = (await edge.admin.patch(path, {"oauth2_client_id": "own"})).document
+        found_out = {"oauth2_client_id": "", "oauth2_auth_url": "", "oauth2_token_url": ""}
+        anew = (await edge.admin.patch(path, found_out)).document
+        only_addresses = {"oauth2_auth_url": "", "oauth2_token_url": ""}
+        again = (await edge.admin.patch(path, only_addresses)).document
+
+    seen = [(each["oauth2_client_id"], each["has_oauth2_secret"]) for each in (own, anew, again)]
+    assert [("own", False), ("we", True), ("we", True)] == seen
+    assert 3 == len(auth.of("/register"))
+
+
 async def test_a_code_of_another_authorization_server_is_refused_and_not_sent_on(open_edge):
     edge = open_edge
     servers = f"/api/experimental/organizations/{edge.organization}/mcp-servers"
