@@ -24,13 +24,14 @@ class ServerFault(Exception):
     """A server did not do what it was asked. The words are for models and administrators.
 
     `status` is that of its answer, if it was a refusal over HTTP; `shown` is the token that it
-    refused.
+    refused, and `wanted` are the scopes that it misses there.
     """
 
-    def __init__(self, words: str, status: int = 0, shown: str = "") -> None:
+    def __init__(self, words: str, status: int = 0, shown: str = "", wanted: str = "") -> None:
         super().__init__(words)
         self.status = status
         self.shown = shown
+        self.wanted = wanted
 
 
 @runtime_checkable

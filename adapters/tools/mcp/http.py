@@ -45,10 +45,11 @@ class ServerAddress:
 @dataclass(eq=False, slots=True)
 class Visit:
     """The facts of a session over HTTP: the `token` that was shown there, and the `status` of the
-    last answer, if it was a refusal."""
+    last answer, if it was a refusal, with its `WWW-Authenticate`."""
 
     token: str = field(default="", repr=False)
     status: int = 0
+    challenge: str = field(default="", repr=False)
 
 
 class AnswerTooLarge(httpx2.TransportError):
@@ -92,6 +93,7 @@ class BoundedTransport(httpx2.AsyncBaseTransport):
         response = await self._inner.handle_async_request(request)
         if request.method == "POST":
             self._visit.status = response.status_code if response.is_error else 0
+            self._visit.challenge = response.headers.get("www-authenticate", "")
         if response.headers.get("content-encoding", "identity").lower() != "identity":
             await response.aclose()
             raise AnswerTooLarge("the server packed its answer although it was told not to")

@@ -104,6 +104,13 @@ UPDATE mcp_tokens SET failure = %(failure)s, updated_at = clock_timestamp()
  WHERE user_id = %(user)s AND server_id = %(id)s AND updated_at = %(seen)s
 RETURNING server_id;
 
+-- name: note_mcp_scopes
+-- The same token, with a note of the scopes that it lacks. It counts as the same, so that a renewal
+-- that is under way is kept, and not this note.
+UPDATE mcp_tokens SET sealed = %(sealed)s
+ WHERE user_id = %(user)s AND server_id = %(id)s AND updated_at = %(seen)s AND failure = ''
+RETURNING server_id;
+
 -- name: delete_mcp_token
 -- Away, and to be revoked.
 DELETE FROM mcp_tokens WHERE user_id = %(user)s AND server_id = %(id)s RETURNING sealed;

@@ -7,10 +7,12 @@ What has changed is forgotten as soon as this process hears of it, and after a w
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from enum import Enum, auto
 from uuid import UUID
 
 import msgspec
 import trio
+from msgspec import structs
 
 from actors.law.chat import Chat
 from actors.law.ids import UserId
@@ -18,6 +20,7 @@ from actors.law.store.hints import CatalogueChanged, HintsLost, News
 from actors.law.store.ports import Bus
 from adapters.settings.caching import Cache, CacheStatistics
 from adapters.settings.secrets import CannotOpen, Vault
+from adapters.tools.mcp.oauth.challenges import are_within, joined
 from adapters.tools.mcp.oauth.token_endpoint import ANSWER_SECONDS, OAuthClients, renew_token
 from adapters.tools.mcp.servers import (
     McpServer,
@@ -144,6 +147,14 @@ async def unknown_to(registry: ServerRegistry, user: UserId, wanted: Sequence[UU
     return [id for id in wanted if id not in servers or not servers[id].is_for(user)]
 
 
+class ScopeAnswer(Enum):
+    """The outcome where a server wants more of a token than it allows."""
+
+    ASKED = auto()  # the user has to log in again
+    ANOTHER_TOKEN = auto()  # there is another token by now
+    REFUSED = auto()  # to log in again would not help
+
+
 @dataclass(frozen=True, slots=True)
 class TokenRenewal:
     """Gives users' tokens, and renews those that expire soon or that a server has refused."""
@@ -192,6 +203,28 @@ class TokenRenewal:
         self.registry.forget_tokens(user)
         return False
 
+    async def ask_for_scopes(
+        self, server: McpServer, user: UserId, *, shown: str, wanted: str
+    ) -> ScopeAnswer:
+        """Have the user asked to log in again, because the server wants more of the token that it
+        was shown. They are asked for each scope once: if a server is not content with what it has
+        asked for, nothing that the user does would help."""
+        held = (await self.registry.tokens(user)).get(server.id)
+        if held is None or held.token is None or held.stored.failure:
+            return ScopeAnswer.REFUSED
+        if held.token.access_token != shown:
+            return ScopeAnswer.ANOTHER_TOKEN
+        if are_within(wanted, held.token.wanted):
+            return ScopeAnswer.ASKED
+        wider = joined(held.token.wanted, wanted)
+        if are_within(wanted, held.token.scopes) or not wider:
+            return ScopeAnswer.REFUSED
+        noted = structs.replace(held.token, wanted=wider)
+        sealed = self._sealed(noted, user, server)
+        is_noted = await self.store.note_scopes(user, server.id, seen=held.stored, sealed=sealed)
+        self.registry.forget_tokens(user)
+        return ScopeAnswer.ASKED if is_noted else ScopeAnswer.ANOTHER_TOKEN
+
     async def _renewed(self, server: McpServer, user: UserId, held: HeldToken) -> None:
         key = user, server.id
         done = self._under_way.get(key)
@@ -220,8 +253,11 @@ class TokenRenewal:
             if got.is_permanent:
                 await self.store.fail_token(user, server.id, seen=held.stored, failure=got.why)
             return
-        text = msgspec.json.encode(got.token).decode()
-        sealed = self.vault.seal(text, token_purpose(user, server.id))
+        sealed = self._sealed(got.token, user, server)
         await self.store.renew_token(
             user, server.id, seen=held.stored, sealed=sealed, expires_at=got.expires_at
         )
+
+    def _sealed(self, token: OAuthToken, user: UserId, server: McpServer) -> bytes:
+        text = msgspec.json.encode(token).decode()
+        return self.vault.seal(text, token_purpose(user, server.id))

@@ -30,6 +30,8 @@ class OAuthToken(Struct, frozen=True, kw_only=True):
     access_token: str
     refresh_token: str = ""
     token_type: str = "Bearer"
+    scopes: str = ""  # that the user was asked for
+    wanted: str = ""  # that the server misses in it; the user has to log in again for them
 
     def __repr__(self) -> str:
         return "Token()"
@@ -67,7 +69,13 @@ def read_token_answer(
     if not isinstance(access, str) or not access or not isinstance(kind, str):
         return TokenDenied(f"the authorization server answered {status} without an access token")
     refresh = said.get("refresh_token") or (former.refresh_token if former else "")
-    token = OAuthToken(access_token=access, refresh_token=str(refresh), token_type=kind)
+    token = OAuthToken(
+        access_token=access,
+        refresh_token=str(refresh),
+        token_type=kind,
+        scopes=former.scopes if former else "",
+        wanted=former.wanted if former else "",
+    )
     return TokenGranted(token, _expiry(said.get("expires_in"), now))
 
 
@@ -78,7 +86,7 @@ def is_expiring(stored: StoredToken, now: datetime) -> bool:
 
 def is_connected(stored: StoredToken, token: OAuthToken | None, now: datetime) -> bool:
     """Return whether the token's user need not log in there again."""
-    if token is None or not token.access_token or stored.failure:
+    if token is None or not token.access_token or token.wanted or stored.failure:
         return False
     return bool(token.refresh_token) or not is_expiring(stored, now)
 

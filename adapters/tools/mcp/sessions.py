@@ -26,6 +26,7 @@ from adapters.tools.mcp.faults import (
     words_for,
 )
 from adapters.tools.mcp.http import CALL_SECONDS_MAX, CONNECT_SECONDS_MAX, Visit
+from adapters.tools.mcp.oauth.challenges import wanted_scopes
 from adapters.tools.mcp.sdk.loading import load_sdk
 from adapters.tools.mcp.tolerance import RawResult, raw_result
 from runtime.clock import now
@@ -176,10 +177,13 @@ async def fault_of(error: Exception, session: Session | None, *hidden: str) -> S
         error = session.error or error
     found, visit = root_error(error), Visit() if session is None else session.visit
     if isinstance(found, httpx2.HTTPStatusError):
-        return ServerFault(words_for(found, *hidden), found.response.status_code, visit.token)
+        status = found.response.status_code
+        wanted = wanted_scopes(status, found.response.headers.get("www-authenticate", ""))
+        return ServerFault(words_for(found, *hidden), status, visit.token, wanted)
     is_vague = isinstance(found, SdkError) and found.code == INTERNAL_ERROR and visit.status
     words = f"it answered {visit.status}" if is_vague else words_for(error, *hidden)
-    return ServerFault(words, visit.status, visit.token)
+    wanted = wanted_scopes(visit.status, visit.challenge)
+    return ServerFault(words, visit.status, visit.token, wanted)
 
 
 def _is_over(error: Exception) -> bool:

@@ -167,6 +167,14 @@ class ServerStore:
         columns = {"user": user, "id": server, "failure": failure, "seen": seen.updated_at}
         return await self._write_token(user, "fail", columns)
 
+    async def note_scopes(
+        self, user: UserId, server: UUID, *, seen: StoredToken, sealed: bytes
+    ) -> bool:
+        """Keep the token that was `seen` with a note of what it lacks. Return False if it is not
+        there any more."""
+        columns = {"user": user, "id": server, "sealed": sealed, "seen": seen.updated_at}
+        return await self._write_token(user, "note", columns)
+
     async def delete_token(self, user: UserId, server: UUID) -> bytes | None:
         """Forget a user's token. Return what it was, or None if there was none."""
         rows = await self._commit((SQL["delete_mcp_token"], {"user": user, "id": server}))
@@ -178,6 +186,7 @@ class ServerStore:
             "put": SQL["put_mcp_token"],
             "renew": SQL["renew_mcp_token"],
             "fail": SQL["fail_mcp_token"],
+            "note": SQL["note_mcp_scopes"],
         }
         written = await self._commit((statements[how], columns))
         self._tell(CatalogueChanged(user))

@@ -24,7 +24,7 @@ from adapters.tools.mcp.http import CONNECT_SECONDS_MAX, ServerAddress, Visit, s
 from adapters.tools.mcp.listing import ServerTool, tool_server_of, tools_of
 from adapters.tools.mcp.oauth.guard import Network, guarded_client
 from adapters.tools.mcp.oauth.token_endpoint import OAuthClients
-from adapters.tools.mcp.registry import ServerRegistry, TokenRenewal
+from adapters.tools.mcp.registry import ScopeAnswer, ServerRegistry, TokenRenewal
 from adapters.tools.mcp.sdk.loading import load_sdk
 from adapters.tools.mcp.servers import McpServer, headers_for
 from adapters.tools.mcp.sessions import (
@@ -40,7 +40,9 @@ from adapters.tools.mcp.tolerance import RawResult
 from runtime.log import emit
 
 UNAUTHORIZED = 401
+FORBIDDEN = 403
 UNKNOWN = 404  # also of a session that has ended there
+WIDER = "it wants more than its user has allowed; they have to log in there again, and allow it"
 _Done = TypeVar("_Done")
 
 
@@ -99,7 +101,8 @@ class ServerCalls:
         self, chat: Chat, server: McpServer, work: Callable[[], Awaitable[_Done]]
     ) -> _Done:
         """Do the work, and try a second time if the server refused the token or does not know the
-        session. The server has done nothing in these cases, so that the second try is safe."""
+        session, and there is another one. The server has done nothing in these cases, so that the
+        second try is safe."""
         fault = ServerFault("")
         for again in (False, True):
             try:
@@ -114,17 +117,34 @@ class ServerCalls:
         self, chat: Chat, server: McpServer, fault: ServerFault, *, again: bool
     ) -> bool:
         """Return whether another session, with the token that there is by now, may do better."""
-        if fault.status not in (UNAUTHORIZED, UNKNOWN):
+        if fault.status == FORBIDDEN:
+            if not await self._is_allowed_more(chat, server, fault):
+                return False
+        elif fault.status not in (UNAUTHORIZED, UNKNOWN):
             return False
         session = self.sessions.current(chat.id, server.id)
         if session is not None and session.visit.token == fault.shown:
             session.retire()
+        if fault.status == FORBIDDEN:
+            return True
         if fault.status == UNKNOWN:
             return session is not None
         user = chat.owner_id
         return bool(fault.shown) and await self.renewal.replace_refused(
             server, user, refused=fault.shown, is_new=again
         )
+
+    async def _is_allowed_more(self, chat: Chat, server: McpServer, fault: ServerFault) -> bool:
+        """Return whether there is another token by now, which may allow what the server misses in
+        the one that it was shown. ServerFault: its user is asked to log in again."""
+        if not (fault.shown and fault.wanted):
+            return False
+        answer = await self.renewal.ask_for_scopes(
+            server, chat.owner_id, shown=fault.shown, wanted=fault.wanted
+        )
+        if answer is ScopeAnswer.ASKED:
+            raise ServerFault(f"{WIDER}: {fault.wanted}", FORBIDDEN) from fault
+        return answer is ScopeAnswer.ANOTHER_TOKEN
 
     async def _begin(self, chat: Chat, server: McpServer, hidden: list[str]) -> Session:
         if server.fault:

@@ -1,11 +1,12 @@
 """The authorization server that a server of tools trusts, and our registration there.
 
-Protected-resource metadata (RFC 9728), the metadata of the first authorization server that it names
-(RFC 8414, or OpenID Connect's), registration as a client (RFC 7591). All of it is said by
-strangers: the HTTP client that is used here must be a guarded one.
+What the server says when it is asked without a token, protected-resource metadata (RFC 9728), the
+metadata of the first authorization server that it names (RFC 8414, or OpenID Connect's), and
+registration as a client (RFC 7591). All of it is said by strangers: the HTTP client that is used
+here must be a guarded one.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 from urllib.parse import urlsplit
@@ -14,6 +15,7 @@ import httpx2
 import trio
 
 from adapters.tools.mcp.faults import words_for
+from adapters.tools.mcp.oauth.challenges import Challenge, challenge_of, chosen_scopes
 from adapters.tools.mcp.oauth.guard import AddressRefused
 from adapters.tools.mcp.oauth.metadata import (
     TEXT_CHARACTERS_MAX,
@@ -25,11 +27,11 @@ from adapters.tools.mcp.oauth.metadata import (
     method_of_own,
     method_to_ask_for,
     resource_urls,
-    scopes_of,
     url_of,
 )
 from adapters.tools.mcp.oauth.token_endpoint import WANTED, CompressedAnswer, read_json
 
+ASKING = {**WANTED, "accept": "application/json, text/event-stream"}
 SECONDS_MAX = 30.0  # for all of it; then it has failed
 
 
@@ -84,7 +86,9 @@ async def discover(
 async def _discovered(
     client: httpx2.AsyncClient, url: str, identity: ClientIdentity
 ) -> ClientRegistration:
-    resource = await _first(client, resource_urls(url))
+    challenge = await _challenge(client, url)
+    named = [challenge.metadata_url] if challenge.metadata_url else []
+    resource = await _first(client, [*named, *resource_urls(url)])
     if resource is not None and not describes_server(resource, url):
         raise NotDiscovered("the metadata of the server describes another server")
     issuer = _issuer(url, resource)
@@ -108,7 +112,7 @@ async def _discovered(
         auth_method=method,
         issuer=issuer_of(found),
         revocation_url=revocation_url if revocation_url.startswith("https://") else "",
-        scopes=scopes_of(resource or {}) or scopes_of(found),
+        scopes=chosen_scopes(challenge, resource or {}, found),
     )
 
 
@@ -144,7 +148,21 @@ async def _client(
     return _taken(found, registered, method)
 
 
-async def _first(client: httpx2.AsyncClient, urls: Iterator[str]) -> Mapping[str, Any] | None:
+async def _challenge(client: httpx2.AsyncClient, url: str) -> Challenge:
+    """Ask the server for something without a token, and return what it wants to see."""
+    asked = {"jsonrpc": "2.0", "id": 1, "method": "tools/list"}
+    request = client.build_request("POST", url, json=asked, headers=ASKING)
+    try:
+        response = await client.send(request, stream=True, follow_redirects=False)
+    except httpx2.HTTPError:  # that it cannot be asked is seen where its metadata is
+        return Challenge()
+    await response.aclose()
+    if response.status_code != 401:
+        return Challenge()
+    return challenge_of(response.headers.get("www-authenticate", ""))
+
+
+async def _first(client: httpx2.AsyncClient, urls: Iterable[str]) -> Mapping[str, Any] | None:
     for url in urls:
         async with client.stream("GET", url, headers=WANTED) as response:
             document = await read_json(response) if response.status_code == 200 else None

@@ -112,7 +112,10 @@ def url_of(document: Mapping[str, Any], name: str) -> str:
     url = document.get(name)
     if not isinstance(url, str) or len(url) > TEXT_CHARACTERS_MAX:
         return ""
-    parts = urlsplit(url)
+    try:
+        parts = urlsplit(url)
+    except ValueError:
+        return ""
     return url if parts.scheme in ("http", "https") and parts.hostname else ""
 
 

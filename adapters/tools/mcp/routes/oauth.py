@@ -1,12 +1,13 @@
 """The endpoints by which users let their chats use a server in their name, and take that back.
 
 The browser goes to the authorization server and comes back with a code. What it has to show then,
-beside its session, lies in two cookies that only the callback gets: the state, so that no other
-user can send it there, and the verifier, without which the code is of no use.
+beside its session, lies in cookies that only the callback gets: the state, so that no other user
+can send it there, and the verifier, without which the code is of no use. A third says what the user
+was asked for, which is kept with the token.
 """
 
 import re
-from base64 import b64encode, urlsafe_b64encode
+from base64 import b64encode, urlsafe_b64decode, urlsafe_b64encode
 from collections.abc import Sequence
 from hashlib import sha256
 from hmac import compare_digest
@@ -15,21 +16,27 @@ from string import Template
 from urllib.parse import urlencode, urlsplit
 
 import msgspec
-from msgspec import UNSET
+from msgspec import UNSET, structs
 
 from adapters.http.endpoints import Call, Endpoint, HttpResponse, Parameter, json_response
 from adapters.http.refusals import HttpError, not_found
 from adapters.settings.secrets import CannotOpen, Vault
+from adapters.tools.mcp.oauth.challenges import joined
 from adapters.tools.mcp.oauth.token_endpoint import exchange_code, revoke_token
 from adapters.tools.mcp.routes.schemas import Disconnected
 from adapters.tools.mcp.routes.servers import CALLBACK, PATH, ServerRoutes, may_see
-from adapters.tools.mcp.servers import McpServer, OAuthToken, TokenDenied, token_purpose
+from adapters.tools.mcp.servers import (
+    McpServer,
+    OAuthToken,
+    TokenDenied,
+    token_purpose,
+)
 from adapters.tools.mcp.wiring import Mcp
 
 CONNECT = PATH + "/{server}/oauth2/connect"
 DISCONNECT = "/api/v2/mcp/servers/{server}/oauth2/disconnect"
 LOGIN_SECONDS = 600  # for a user to log in there; then they begin again
-STATE, VERIFIER = "mcp_oauth2_state", "mcp_oauth2_verifier"
+STATE, VERIFIER, SCOPES = "mcp_oauth2_state", "mcp_oauth2_verifier", "mcp_oauth2_scopes"
 
 _SCRIPT = Template(
     'const told = {type: "mcp-oauth2-complete", serverID: "$server"};'
@@ -102,15 +109,15 @@ class OAuthRoutes:
             "code_challenge": _challenge(verifier),
             "code_challenge_method": "S256",
         }
-        if server.config.oauth2_scopes:
-            query["scope"] = server.config.oauth2_scopes
+        if scopes := await self._scopes(call, server):
+            query["scope"] = scopes
         if server.config.discovered:
             query["resource"] = server.config.url
         url = server.config.oauth2_auth_url
         joined = "&" if urlsplit(url).query else "?"
         cookies = [
             ("set-cookie", _cookie(name, value, callback))
-            for name, value in ((STATE, state), (VERIFIER, verifier))
+            for name, value in ((STATE, state), (VERIFIER, verifier), (SCOPES, _packed(scopes)))
         ]
         headers = (("location", url + joined + urlencode(query)), ("cache-control", "no-store"))
         return HttpResponse(307, b"", headers=(*headers, *cookies))
@@ -131,7 +138,8 @@ class OAuthRoutes:
             raise HttpError(400, "This login was not begun here.", detail="begin it again")
         if not code:
             raise HttpError(400, "The authorization server gave no code.", detail="begin it again")
-        await self._fetch(call, server, code=code, verifier=verifier)
+        scopes = _unpacked(cookies.get(SCOPES, ""))
+        await self._fetch(call, server, code=code, verifier=verifier, scopes=scopes)
         return _page(server, self._servers.callback_url(call, server.id))
 
     async def disconnect(self, call: Call) -> HttpResponse:
@@ -154,14 +162,25 @@ class OAuthRoutes:
             why = await revoke_token(self._mcp.clients, server, token)
         return json_response(200, Disconnected(not why, why or UNSET))
 
-    async def _fetch(self, call: Call, server: McpServer, *, code: str, verifier: str) -> None:
+    async def _scopes(self, call: Call, server: McpServer) -> str:
+        """Return the scopes to ask the caller for: those of the server, those that they were asked
+        for before, and those that the server has missed since."""
+        held = (await self._mcp.registry.tokens(call.user.id)).get(server.id)
+        if held is None or held.token is None:
+            return server.config.oauth2_scopes
+        return joined(server.config.oauth2_scopes, held.token.scopes, held.token.wanted)
+
+    async def _fetch(
+        self, call: Call, server: McpServer, *, code: str, verifier: str, scopes: str
+    ) -> None:
         callback = self._servers.callback_url(call, server.id)
         got = await exchange_code(
             self._mcp.clients, server, code=code, verifier=verifier, redirect_uri=callback
         )
         if isinstance(got, TokenDenied):
             raise HttpError(502, "The authorization server gave no token.", detail=got.why)
-        text = msgspec.json.encode(got.token).decode()
+        token = structs.replace(got.token, scopes=scopes)
+        text = msgspec.json.encode(token).decode()
         sealed = self._vault.seal(text, token_purpose(call.user.id, server.id))
         if not await self._mcp.store.put_token(
             call.user.id, server.stored, sealed=sealed, expires_at=got.expires_at
@@ -196,6 +215,17 @@ def _challenge(verifier: str) -> str:
     return urlsafe_b64encode(sha256(verifier.encode()).digest()).decode().rstrip("=")
 
 
+def _packed(scopes: str) -> str:
+    return urlsafe_b64encode(scopes.encode()).decode().rstrip("=")
+
+
+def _unpacked(packed: str) -> str:
+    try:
+        return joined(urlsafe_b64decode(packed + "=" * (-len(packed) % 4)).decode())
+    except ValueError:  # somebody has written it anew; it is their token
+        return ""
+
+
 def _cookie(name: str, value: str, callback: str, seconds: int = LOGIN_SECONDS) -> str:
     """Return a cookie for the callback alone."""
     parts = urlsplit(callback)
@@ -211,7 +241,7 @@ def _page(server: McpServer, callback: str) -> HttpResponse:
         ("content-security-policy", f"default-src 'none'; script-src 'sha256-{allowed}'"),
         ("cache-control", "no-store"),
         ("referrer-policy", "no-referrer"),
-        *(("set-cookie", _cookie(name, "", callback, 0)) for name in (STATE, VERIFIER)),
+        *(("set-cookie", _cookie(name, "", callback, 0)) for name in (STATE, VERIFIER, SCOPES)),
     ]
     page = _PAGE.substitute(script=script).encode()
     return HttpResponse(200, page, "text/html; charset=utf-8", headers)

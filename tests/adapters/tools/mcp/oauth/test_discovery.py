@@ -184,3 +184,28 @@ async def test_a_client_id_of_our_own_is_used_where_nobody_is_registered(has_sec
     assert ("own", "", method) == (found.client_id, found.client_secret, found.auth_method)
     assert f"{auth.url}/token" == found.token_url
     assert [] == auth.of("/register")
+
+
+async def test_a_challenge_says_where_the_metadata_is_and_which_scopes_are_needed():
+    async with an_auth_server() as auth:
+        challenge = f'Bearer resource_metadata="{auth.url}/custom", scope="basic"'
+        auth.answers["/mcp"] = Raw(b"", 401, {"www-authenticate": challenge})
+        auth.answers["/custom"] = Raw(json.dumps(auth._documents()[RESOURCE]).encode())
+        auth.answers[RESOURCE] = Raw(b"", 404)
+
+        found = await ask(auth)
+
+    assert ("we", "basic") == (found.client_id, found.scopes)
+
+
+@pytest.mark.parametrize(
+    ("supported", "status", "expected"), [(["a"], 401, "basic"), (["a"], 200, "a"), (None, 200, "")]
+)
+async def test_scopes_are_those_that_the_server_itself_says(supported, status, expected):
+    async with an_auth_server() as auth:
+        auth.says = {"scopes_supported": ["all", "of", "them"]}
+        auth.answers["/mcp"] = Raw(b"", status, {"www-authenticate": 'Bearer scope="basic"'})
+        said = {**auth._documents()[RESOURCE], "scopes_supported": supported}
+        auth.answers[RESOURCE] = Raw(json.dumps(said).encode())
+
+        assert expected == (await ask(auth)).scopes
