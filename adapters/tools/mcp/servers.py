@@ -126,6 +126,8 @@ class ServerConfig(Struct, frozen=True, kw_only=True):
     oauth2_scopes: str = ""  # with blanks between
     oauth2_auth_method: str = ""  # of the token endpoint; empty: nobody has said
     oauth2_issuer: str = ""  # of the endpoints that were discovered; empty: it is not known
+    oauth2_iss_promised: bool = False  # it says with each code that the code is its own
+    oauth2_resource: str = ""  # the server's name for itself; empty: it has none but its address
     discovered: bool = False  # strangers have named these endpoints: see oauth.guard
     api_key_header: str = ""
     tool_allow_list: tuple[str, ...] = ()
@@ -135,6 +137,11 @@ class ServerConfig(Struct, frozen=True, kw_only=True):
     model_intent: bool = False
     allow_in_plan_mode: bool = False
     forward_coder_headers: bool = False
+
+    @property
+    def resource(self) -> str:
+        """Return for whom a token is to be, as the authorization server knows it."""
+        return self.oauth2_resource or self.url
 
     @property
     def bare_url(self) -> str:

@@ -6,9 +6,11 @@ registration as a client (RFC 7591). All of it is said by strangers: the HTTP cl
 here must be a guarded one.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Awaitable, Callable, Iterable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field
-from typing import Any
+from functools import partial
+from typing import Any, TypeVar
 from urllib.parse import urlsplit
 
 import httpx2
@@ -19,13 +21,17 @@ from adapters.tools.mcp.oauth.challenges import Challenge, challenge_of, chosen_
 from adapters.tools.mcp.oauth.guard import AddressRefused
 from adapters.tools.mcp.oauth.metadata import (
     TEXT_CHARACTERS_MAX,
+    application_type,
     describes_issuer,
     describes_server,
     issuer_of,
     issuer_urls,
+    may_trust,
     method_given,
     method_of_own,
     method_to_ask_for,
+    older_endpoints,
+    promises_issuer,
     resource_urls,
     url_of,
 )
@@ -33,6 +39,8 @@ from adapters.tools.mcp.oauth.token_endpoint import WANTED, CompressedAnswer, re
 
 ASKING = {**WANTED, "accept": "application/json, text/event-stream"}
 SECONDS_MAX = 30.0  # for all of it; then it has failed
+AGAIN_SECONDS_MAX = 10.0  # while somebody logs in; then it is as it was
+_Found = TypeVar("_Found")
 
 
 class NotDiscovered(Exception):
@@ -51,6 +59,8 @@ class ClientRegistration:
     auth_method: str = ""  # how the token endpoint is shown who we are; one of AUTH_METHODS
     issuer: str = ""  # as the authorization server names itself; empty: it does not
     revocation_url: str = ""
+    promises_issuer: bool = False  # with every code
+    resource: str = ""  # the server's name for itself; empty: it has none
     scopes: str = ""
 
 
@@ -70,11 +80,24 @@ async def discover(
 ) -> ClientRegistration:
     """Find the authorization server, and register there if we have no client id. NotDiscovered: why
     that is not possible."""
+    return await _told(SECONDS_MAX, partial(_discovered, client, url, identity))
+
+
+async def is_trusted(client: httpx2.AsyncClient, url: str, issuer: str) -> bool:
+    """Return whether a server still trusts this authorization server, as far as it says so."""
     try:
-        with trio.fail_after(SECONDS_MAX):
-            return await _discovered(client, url, identity)
+        _, resource = await _told(AGAIN_SECONDS_MAX, partial(_resource, client, url))
+    except NotDiscovered:
+        return True
+    return resource is None or may_trust(resource, issuer)
+
+
+async def _told(seconds: float, work: Callable[[], Awaitable[_Found]]) -> _Found:
+    try:
+        with trio.fail_after(seconds):
+            return await work()
     except trio.TooSlowError:
-        raise NotDiscovered(f"nothing was found out within {SECONDS_MAX:g} s") from None
+        raise NotDiscovered(f"nothing was found out within {seconds:g} s") from None
     except (AddressRefused, CompressedAnswer) as error:
         raise NotDiscovered(str(error)) from error
     except ValueError as error:  # of addresses that are none
@@ -86,19 +109,36 @@ async def discover(
 async def _discovered(
     client: httpx2.AsyncClient, url: str, identity: ClientIdentity
 ) -> ClientRegistration:
-    challenge = await _challenge(client, url)
-    named = [challenge.metadata_url] if challenge.metadata_url else []
-    resource = await _first(client, [*named, *resource_urls(url)])
-    if resource is not None and not describes_server(resource, url):
-        raise NotDiscovered("the metadata of the server describes another server")
+    challenge, resource = await _resource(client, url)
     issuer = _issuer(url, resource)
     found = await _first(client, issuer_urls(issuer))
     if found is not None and not describes_issuer(found, issuer):
         raise NotDiscovered("the metadata of the authorization server describes another one")
-    if found is None and resource is None:
-        raise NotDiscovered("the server says nothing of the authorization server that it trusts")
-    if found is None:
+    if found is None and resource is not None:
         raise NotDiscovered("the authorization server says nothing of itself")
+    if found is None:
+        return await _older(client, url, identity, challenge)
+    return await _registration(client, found, identity, challenge, resource or {})
+
+
+async def _older(
+    client: httpx2.AsyncClient, url: str, identity: ClientIdentity, challenge: Challenge | None
+) -> ClientRegistration:
+    """Try the endpoints of a server that wants a token and says nothing of where there are some.
+    They are there if they register us."""
+    if challenge is not None and not identity.client_id:
+        with suppress(NotDiscovered):
+            return await _registration(client, older_endpoints(url), identity, challenge, {})
+    raise NotDiscovered("the server says nothing of the authorization server that it trusts")
+
+
+async def _registration(
+    client: httpx2.AsyncClient,
+    found: Mapping[str, Any],
+    identity: ClientIdentity,
+    challenge: Challenge | None,
+    resource: Mapping[str, Any],
+) -> ClientRegistration:
     auth_url, token_url = (url_of(found, f"{name}_endpoint") for name in ("authorization", "token"))
     if not (auth_url and token_url):
         raise NotDiscovered("the authorization server names no endpoints")
@@ -112,7 +152,9 @@ async def _discovered(
         auth_method=method,
         issuer=issuer_of(found),
         revocation_url=revocation_url if revocation_url.startswith("https://") else "",
-        scopes=chosen_scopes(challenge, resource or {}, found),
+        promises_issuer=promises_issuer(found),
+        resource=url_of(resource, "resource"),
+        scopes=chosen_scopes(challenge or Challenge(), resource, found),
     )
 
 
@@ -148,17 +190,30 @@ async def _client(
     return _taken(found, registered, method)
 
 
-async def _challenge(client: httpx2.AsyncClient, url: str) -> Challenge:
-    """Ask the server for something without a token, and return what it wants to see."""
+async def _resource(
+    client: httpx2.AsyncClient, url: str
+) -> tuple[Challenge | None, Mapping[str, Any] | None]:
+    """Return what the server wants to see, and what it says of itself."""
+    challenge = await _challenge(client, url)
+    named = [challenge.metadata_url] if challenge and challenge.metadata_url else []
+    resource = await _first(client, [*named, *resource_urls(url)])
+    if resource is not None and not describes_server(resource, url):
+        raise NotDiscovered("the metadata of the server describes another server")
+    return challenge, resource
+
+
+async def _challenge(client: httpx2.AsyncClient, url: str) -> Challenge | None:
+    """Ask the server for something without a token, and return what it wants to see, or None if it
+    does not want to see one."""
     asked = {"jsonrpc": "2.0", "id": 1, "method": "tools/list"}
     request = client.build_request("POST", url, json=asked, headers=ASKING)
     try:
         response = await client.send(request, stream=True, follow_redirects=False)
     except httpx2.HTTPError:  # that it cannot be asked is seen where its metadata is
-        return Challenge()
+        return None
     await response.aclose()
     if response.status_code != 401:
-        return Challenge()
+        return None
     return challenge_of(response.headers.get("www-authenticate", ""))
 
 
@@ -181,6 +236,7 @@ async def _register(
         "grant_types": ["authorization_code", "refresh_token"],
         "response_types": ["code"],
         "token_endpoint_auth_method": method,
+        "application_type": application_type(identity.redirect_uri),
     }
     request = client.build_request("POST", url, json=wanted, headers=WANTED)
     response = await client.send(request, stream=True, follow_redirects=False)

@@ -11,6 +11,7 @@ TEXT_CHARACTERS_MAX = 2_048  # of anything that is kept of it
 RESOURCE = "oauth-protected-resource"
 SERVER = "oauth-authorization-server"
 OPENID = "openid-configuration"
+LOOPBACK = ("localhost", "127.0.0.1", "::1")
 # How a client may show a token endpoint who it is, the best first: without a secret there is none
 # that runs out or becomes known.
 AUTH_METHODS = (NONE, BASIC, POST) = ("none", "client_secret_basic", "client_secret_post")
@@ -31,6 +32,13 @@ def describes_server(resource: Mapping[str, Any], url: str) -> bool:
     if (named.scheme.lower(), named.netloc.lower()) != (asked.scheme.lower(), asked.netloc.lower()):
         return False
     return f"{asked.path.rstrip('/')}/".startswith(f"{named.path.rstrip('/')}/")
+
+
+def may_trust(resource: Mapping[str, Any], issuer: str) -> bool:
+    """Return whether a resource names this authorization server, first or not, or none at all."""
+    said = resource.get("authorization_servers")
+    named = [each for each in said if isinstance(each, str)] if isinstance(said, list) else []
+    return not named or issuer.rstrip("/") in [each.rstrip("/") for each in named]
 
 
 def describes_issuer(metadata: Mapping[str, Any], issuer: str) -> bool:
@@ -61,12 +69,30 @@ def issuer_urls(issuer: str) -> Iterator[str]:
     """Yield the addresses where an authorization server may describe itself."""
     parts = urlsplit(issuer)
     root, path = f"{parts.scheme}://{parts.netloc}", parts.path.rstrip("/")
-    if path:
-        yield f"{root}/.well-known/{SERVER}{path}"
-    yield f"{root}/.well-known/{SERVER}"
+    yield f"{root}/.well-known/{SERVER}{path}"
+    yield f"{root}/.well-known/{OPENID}{path}"
     if path:
         yield f"{root}{path}/.well-known/{OPENID}"
-    yield f"{root}/.well-known/{OPENID}"
+        yield f"{root}/.well-known/{SERVER}"  # where only some are, against the rules
+        yield f"{root}/.well-known/{OPENID}"
+
+
+def older_endpoints(url: str) -> Mapping[str, Any]:
+    """Return metadata for a server that is its own authorization server and says nothing of it:
+    the endpoints are where the MCP specification of 2025-03-26 had them."""
+    parts = urlsplit(url)
+    names = (("authorization", "authorize"), ("token", "token"), ("registration", "register"))
+    return {f"{name}_endpoint": f"{parts.scheme}://{parts.netloc}/{path}" for name, path in names}
+
+
+def promises_issuer(metadata: Mapping[str, Any]) -> bool:
+    """Return whether whoever comes back with a code says who has given it (RFC 9207)."""
+    return metadata.get("authorization_response_iss_parameter_supported") is True
+
+
+def application_type(redirect_uri: str) -> str:
+    """Return the type of a client to which browsers come back here (OpenID Connect)."""
+    return "native" if urlsplit(redirect_uri).hostname in LOOPBACK else "web"
 
 
 def method_to_ask_for(metadata: Mapping[str, Any]) -> str:

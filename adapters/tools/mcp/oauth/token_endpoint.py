@@ -16,7 +16,7 @@ import trio
 
 from adapters.tools.mcp.faults import words_for
 from adapters.tools.mcp.oauth.guard import AddressRefused
-from adapters.tools.mcp.oauth.metadata import BASIC, NONE, POST
+from adapters.tools.mcp.oauth.metadata import BASIC, LOOPBACK, NONE, POST
 from adapters.tools.mcp.servers import (
     McpServer,
     OAuthToken,
@@ -29,7 +29,6 @@ from runtime.clock import wall
 ANSWER_SECONDS = 10.0  # for one request; then it is as if it had been refused
 ANSWER_BYTES_MAX = 1024 * 1024  # of an answer; a longer one is none
 HOPS_MAX = 10  # of redirects; then it has failed
-LOOPBACK = ("localhost", "127.0.0.1", "::1")
 # An answer that is packed would hide how long it is.
 WANTED = {"accept": "application/json", "accept-encoding": "identity"}
 
@@ -156,7 +155,7 @@ async def _post(
     if method == POST:
         data["client_secret"] = secret
     if server.config.discovered and "grant_type" in form:
-        data["resource"] = server.config.url  # for whom the token is to be
+        data["resource"] = server.config.resource  # for whom the token is to be
     try:
         request = client.build_request("POST", url, data=data, headers=WANTED)
         with trio.fail_after(ANSWER_SECONDS):

@@ -99,6 +99,7 @@ class OAuthRoutes:
     async def connect(self, call: Call) -> HttpResponse:
         server = await self._servers.visible(call)
         _check(server)
+        server = await self._servers.looked_at_again(call, server)
         callback = self._servers.callback_url(call, server.id)
         state, verifier = token_urlsafe(32), token_urlsafe(48)
         query = {
@@ -112,7 +113,7 @@ class OAuthRoutes:
         if scopes := await self._scopes(call, server):
             query["scope"] = scopes
         if server.config.discovered:
-            query["resource"] = server.config.url
+            query["resource"] = server.config.resource
         url = server.config.oauth2_auth_url
         joined = "&" if urlsplit(url).query else "?"
         cookies = [
@@ -198,11 +199,18 @@ def _check(server: McpServer) -> None:
 
 
 def _check_issuer(server: McpServer, said: str | None) -> None:
-    """Refuse an answer of another authorization server (RFC 9207, 2.4).
+    """Refuse an answer of another authorization server (RFC 9207, 2.4), or one that does not say
+    whose it is although that was promised.
 
     Otherwise we would send its code to the wrong one.
     """
     known = server.config.oauth2_issuer
+    if not said and server.config.oauth2_iss_promised:
+        raise HttpError(
+            400,
+            "The answer does not say which authorization server has given it.",
+            detail="begin the login again",
+        )
     if said and known and said != known:
         raise HttpError(
             400,

@@ -3,6 +3,7 @@
 import re
 from collections.abc import Mapping, Sequence
 from datetime import datetime
+from typing import Any
 from urllib.parse import urlsplit
 from uuid import UUID
 
@@ -238,6 +239,20 @@ def needs_discovery(config: ServerConfig) -> bool:
     return config.auth_type == "oauth2" and not (config.oauth2_auth_url or config.oauth2_token_url)
 
 
+NOT_FOUND_OUT: Mapping[str, Any] = {
+    "oauth2_issuer": "",
+    "oauth2_iss_promised": False,
+    "oauth2_resource": "",
+    "oauth2_auth_method": "",
+}
+
+
+def unregistered(config: ServerConfig) -> ServerConfig:
+    """Return the settings without what an authorization server has said and given."""
+    empty = dict.fromkeys((*MANUAL, "oauth2_revocation_url"), "")
+    return structs.replace(config, oauth2_registered=False, **empty, **NOT_FOUND_OUT)
+
+
 def changed(config: ServerConfig, asked: WriteMCPServerConfigRequest) -> ServerConfig:
     """Return the settings with these changes. What belongs to another kind of authorization is
     dropped."""
@@ -248,7 +263,9 @@ def changed(config: ServerConfig, asked: WriteMCPServerConfigRequest) -> ServerC
     }
     found = structs.replace(config, **said)
     if found.auth_type != "oauth2" or any(said.get(name) for name in _ENDPOINTS):
-        found = structs.replace(found, discovered=False, oauth2_issuer="", oauth2_auth_method="")
+        found = structs.replace(found, discovered=False, **NOT_FOUND_OUT)
+    if found.url != config.url:  # what the former called itself
+        found = structs.replace(found, oauth2_resource="")
     is_another = found.oauth2_client_id not in ("", config.oauth2_client_id)
     if is_another or asked.oauth2_client_secret:
         found = structs.replace(found, oauth2_auth_method="", oauth2_registered=False)

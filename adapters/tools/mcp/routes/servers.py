@@ -20,7 +20,12 @@ from adapters.http.refusals import HttpError, Validation, not_found
 from adapters.models.routes.checks import refuse_if
 from adapters.people.routes.schemas import is_organization
 from adapters.settings.secrets import Vault
-from adapters.tools.mcp.oauth.discovery import ClientIdentity, NotDiscovered, discover
+from adapters.tools.mcp.oauth.discovery import (
+    ClientIdentity,
+    NotDiscovered,
+    discover,
+    is_trusted,
+)
 from adapters.tools.mcp.routes.schemas import (
     NO_OIDC,
     MCPServerConfig,
@@ -30,6 +35,7 @@ from adapters.tools.mcp.routes.schemas import (
     is_different_server,
     needs_discovery,
     server_document,
+    unregistered,
     whole_faults,
     written_faults,
 )
@@ -40,6 +46,7 @@ from adapters.tools.mcp.wiring import Mcp
 PATH = "/api/v2/organizations/{organization}/mcp-servers"
 CALLBACK = "/api/experimental/mcp/servers/{server}/oauth2/callback"
 INVALID = "Invalid MCP server."
+MOVED = "This MCP server trusts another authorization server now."
 CLIENT_NAME = "promptcorner"  # by which authorization servers know us
 
 
@@ -144,6 +151,27 @@ class ServerRoutes:
             raise not_found()
         return found
 
+    async def looked_at_again(self, call: Call, server: McpServer) -> McpServer:
+        """Return the server as it is to be logged in at. If it trusts another authorization server
+        than it did, we are registered there, and tokens of the former are forgotten."""
+        config = server.config
+        if not (config.discovered and config.oauth2_issuer):
+            return server
+        if await is_trusted(self._mcp.clients.strangers, config.url, config.oauth2_issuer):
+            return server
+        if not config.oauth2_registered:  # a client id is good at one authorization server only
+            raise HttpError(400, MOVED, detail="an administrator has to say how it is logged in at")
+        moved = unregistered(config)
+        config, secrets = await self._found_out(call, server.id, moved, ServerSecrets())
+        await self._mcp.store.change(  # or another process has done it
+            server.stored,
+            slug=config.slug,
+            config=msgspec.json.encode(config),
+            sealed=self._sealed(server.id, secrets),
+            forget_tokens=True,
+        )
+        return await self._now(server.id)
+
     def callback_url(self, call: Call, server: UUID) -> str:
         """Return the address to which a browser comes back from an authorization server."""
         return call.link(CALLBACK.replace("{server}", str(server)))
@@ -207,6 +235,8 @@ class ServerRoutes:
             config,
             discovered=True,
             oauth2_issuer=found.issuer,
+            oauth2_iss_promised=found.promises_issuer,
+            oauth2_resource=found.resource,
             oauth2_auth_method=found.auth_method,
             oauth2_client_id=found.client_id,
             oauth2_registered=not is_own,

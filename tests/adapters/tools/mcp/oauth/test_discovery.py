@@ -209,3 +209,30 @@ async def test_scopes_are_those_that_the_server_itself_says(supported, status, e
         auth.answers[RESOURCE] = Raw(json.dumps(said).encode())
 
         assert expected == (await ask(auth)).scopes
+
+
+async def test_where_a_token_is_wanted_and_nothing_is_said_the_older_endpoints_are_tried():
+    async with an_auth_server() as auth:
+        auth.answers |= {RESOURCE: Raw(b"", 404), "/mcp": Raw(b"", 401)}
+
+        found = await ask(auth)
+        with pytest.raises(NotDiscovered, match="says nothing of the authorization server"):
+            await ask(auth, client_id="own")
+        auth.answers["/register"] = Raw(b"", 404)
+        with pytest.raises(NotDiscovered, match="says nothing of the authorization server"):
+            await ask(auth)
+
+    assert (f"{auth.url}/authorize", f"{auth.url}/token") == (found.auth_url, found.token_url)
+    assert ("we", "", False) == (found.client_id, found.issuer, found.promises_issuer)
+
+
+async def test_a_server_is_asked_for_by_the_name_that_it_has_for_itself():
+    async with an_auth_server() as auth:
+        said = {**auth._documents()[RESOURCE], "resource": auth.url}
+        auth.answers[RESOURCE] = Raw(json.dumps(said).encode())
+
+        found = await ask(auth)
+
+    assert auth.url == found.resource
+    [wanted] = auth.of("/register")
+    assert "web" == wanted["application_type"]  # of http://us/callback

@@ -3,9 +3,11 @@
 import pytest
 
 from adapters.tools.mcp.oauth.metadata import (
+    application_type,
     describes_issuer,
     describes_server,
     issuer_urls,
+    may_trust,
     method_of_own,
     resource_urls,
 )
@@ -18,10 +20,15 @@ def test_addresses_of_metadata_stand_in_the_order_of_the_rules():
     ] == list(resource_urls("https://h/a/b?x=1"))
     assert [
         "https://h/.well-known/oauth-authorization-server/t",
-        "https://h/.well-known/oauth-authorization-server",
+        "https://h/.well-known/openid-configuration/t",
         "https://h/t/.well-known/openid-configuration",
+        "https://h/.well-known/oauth-authorization-server",
         "https://h/.well-known/openid-configuration",
     ] == list(issuer_urls("https://h/t"))
+    assert [
+        "https://h/.well-known/oauth-authorization-server",
+        "https://h/.well-known/openid-configuration",
+    ] == list(issuer_urls("https://h/"))
 
 
 @pytest.mark.parametrize(
@@ -73,3 +80,37 @@ def test_a_secret_of_our_own_is_shown_as_is_offered(offered, has_secret, expecte
     said = {"token_endpoint_auth_methods_supported": offered}
 
     assert expected == method_of_own(said, has_secret=has_secret)
+
+
+@pytest.mark.parametrize(
+    ("redirect_uri", "expected"),
+    [
+        ("https://chats.example/callback", "web"),
+        ("http://10.0.0.7:7390/callback", "web"),
+        ("http://localhost:7390/callback", "native"),
+        ("http://127.0.0.1:7390/callback", "native"),
+        ("http://[::1]:7390/callback", "native"),
+    ],
+)
+def test_a_client_to_which_browsers_come_back_on_their_own_machine_is_native(
+    redirect_uri, expected
+):
+    assert expected == application_type(redirect_uri)
+
+
+@pytest.mark.parametrize(
+    ("servers", "expected"),
+    [
+        (["https://h/t"], True),
+        (["https://h/t/"], True),
+        (["https://other", "https://h/t"], True),
+        (["https://other"], False),
+        ([7, "https://other"], False),
+        ([7], True),
+        ([], True),
+        ("https://other", True),
+        (None, True),
+    ],
+)
+def test_an_authorization_server_is_trusted_until_only_others_are_named(servers, expected):
+    assert expected == may_trust({"authorization_servers": servers}, "https://h/t")

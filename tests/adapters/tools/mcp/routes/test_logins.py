@@ -1,5 +1,7 @@
 """Users log in at servers of tools, and take that back."""
 
+import json
+
 import pytest
 
 from actors.law.store.hints import CatalogueChanged
@@ -187,6 +189,74 @@ async def test_a_code_of_another_authorization_server_is_refused_and_not_sent_on
 
     assert (400, []) == (foreign.status, shown)
     assert 200 == own.status
+
+
+async def test_a_code_of_which_nobody_says_whose_it_is_is_shown_to_nobody_where_it_was_promised(
+    open_edge,
+):
+    edge = open_edge
+    servers = f"/api/experimental/organizations/{edge.organization}/mcp-servers"
+    async with an_auth_server() as auth:
+        auth.says = {"authorization_response_iss_parameter_supported": True}
+        server = await made(edge, servers, auth_type="oauth2", url=f"{auth.url}/mcp")
+
+        _, silent = await logs_in(edge, servers, auth, server)
+        shown = auth.of("/token")
+        _, told = await logs_in(edge, servers, auth, server, more=f"&iss={auth.url}/tenant")
+
+    assert (400, [], 200) == (silent.status, shown, told.status)
+
+
+@pytest.mark.parametrize("own", [{}, {"oauth2_client_id": "own"}])
+async def test_a_server_that_trusts_another_authorization_server_now_is_logged_in_at_there(
+    open_edge, own
+):
+    edge = open_edge
+    servers = f"/api/experimental/organizations/{edge.organization}/mcp-servers"
+    resource = "/.well-known/oauth-protected-resource/mcp"
+    async with an_auth_server() as auth, an_auth_server() as other:
+        other.registers = {"client_id": "we-there"}
+        server = await made(edge, servers, auth_type="oauth2", url=f"{auth.url}/mcp", **own)
+        await logs_in(edge, servers, auth, server)
+        moved = {**auth._documents()[resource], "authorization_servers": [f"{other.url}/tenant"]}
+        auth.answers[resource] = Raw(json.dumps(moved).encode())
+
+        path = f"{servers}/{server['id']}"
+        sent = await edge.member.get(f"{path}/oauth2/connect")
+        now = (await edge.admin.get(path)).document
+
+    if own:
+        assert (400, []) == (sent.status, other.of("/register"))
+        assert f"{auth.url}/authorize" == now["oauth2_auth_url"]
+        return
+    assert sent.headers["location"].startswith(f"{other.url}/authorize?")
+    assert "client_id=we-there" in sent.headers["location"]
+    assert ("we-there", f"{other.url}/token") == (now["oauth2_client_id"], now["oauth2_token_url"])
+    assert [] == await edge.execute("SELECT 1 FROM mcp_tokens")
+
+
+async def test_a_server_with_another_address_is_not_called_by_the_former_name(open_edge):
+    edge = open_edge
+    servers = f"/api/experimental/organizations/{edge.organization}/mcp-servers"
+    async with an_auth_server() as auth:
+        server = await made(edge, servers, auth_type="oauth2", url=f"{auth.url}/mcp")
+        await edge.admin.patch(f"{servers}/{server['id']}", {"url": f"{auth.url}/mcp/other"})
+
+        query, _ = await logs_in(edge, servers, auth, server)
+
+    assert f"{auth.url}/mcp/other" == query["resource"]
+
+
+async def test_a_server_that_says_nothing_for_a_while_is_logged_in_at_as_before(open_edge):
+    edge = open_edge
+    servers = f"/api/experimental/organizations/{edge.organization}/mcp-servers"
+    async with an_auth_server() as auth:
+        server = await made(edge, servers, auth_type="oauth2", url=f"{auth.url}/mcp")
+        auth.answers["/.well-known/oauth-protected-resource/mcp"] = Raw(b"", 503)
+
+        _, back = await logs_in(edge, servers, auth, server)
+
+    assert (200, 1) == (back.status, len(auth.of("/register")))
 
 
 async def test_endpoints_that_strangers_have_named_lead_nowhere_into_our_network(edge, servers):
