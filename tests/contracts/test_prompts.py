@@ -34,6 +34,7 @@ NOTES = (
     '{"google":{"thought_signature":"s"}}',
 )
 
+OWN_RESULTS = ("web_search_tool_result",)
 IDS = st.sampled_from(["a", "b", "c d", "c.d", "w"])
 TEXTS = st.sampled_from(["", " ", "so", "nul \0 \ufffd"])
 NOTED = st.sampled_from([None, *NOTES])
@@ -86,15 +87,30 @@ def check_anthropic(body):
         assert calls == results
         assert len(calls) == len(set(calls))
         assert [b["type"] for b in blocks[: len(calls)]] == ["tool_result"] * len(calls)
-        searches = [b["id"] for b in said["content"] if b["type"] == "server_tool_use"]
-        found = [b["tool_use_id"] for b in said["content"] if b["type"] == "web_search_tool_result"]
-        assert searches == found
         for block in said["content"]:
             assert block["type"] not in ("tool_use", "server_tool_use") or block["input"] == dict(
                 block["input"]
             )
     if messages and roles[0] == "user":
         assert not any(b["type"] == "tool_result" for b in messages[0]["content"])
+    check_own_tools(messages)
+
+
+def check_own_tools(messages):
+    """Check that each call of Anthropic's own has its result: behind it, or in the next message of
+    the assistant. Of the last message it may still run. Only results of tools stand between."""
+    running = {}
+    for said in messages:
+        before = set(running)
+        for block in said["content"]:
+            if said["role"] == "user":
+                assert not running or block["type"] == "tool_result"
+            elif block["type"] == "server_tool_use":
+                assert block["id"] not in running
+                running[block["id"]] = f"{block['name']}_tool_result"
+            elif block["type"] in OWN_RESULTS:
+                assert running.pop(block["tool_use_id"]) == block["type"]
+        assert said["role"] == "user" or not before & running.keys()
 
 
 def check_chat(body):
