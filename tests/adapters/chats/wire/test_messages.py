@@ -236,6 +236,7 @@ HIDDEN = {
     Body: {"visibility", "compressed", "reasoning_effort", "runtime_ms", "cost"},
     QueuedMessage: {"position"},  # the order of the queue says it
     UserMessage: {"created_by", "reasoning_effort"},
+    ChatError: {"of_compaction"},  # only a retry needs it
 }
 SHOWN = {
     **{kind: part_of for kind in get_args(model.Part) if kind is not model.HookContextPart},
