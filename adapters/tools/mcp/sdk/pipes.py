@@ -241,11 +241,13 @@ class _Program:
     complaints: trio.lowlevel.FdStream
     seconds_max: float
     complained: bytes = b""
+    all_heard: trio.Event = field(default_factory=trio.Event)
 
     async def hear_complaints(self) -> None:
         while data := await self.complaints.receive_some(READ_BYTES):
             self.complained = (self.complained + data)[-LAST_WORDS_BYTES:]
             await trio.sleep(PAUSE_SECONDS)
+        self.all_heard.set()
 
     async def until_over(self) -> None:
         """Wait until the program cannot be spoken with any more, and raise `ProgramEnded`."""
@@ -258,6 +260,7 @@ class _Program:
         with trio.move_on_after(DRAIN_SECONDS):
             await self.lines.over.wait()
             await self.group.wait()
+            await self.all_heard.wait()
         raise ProgramEnded(self._epitaph())
 
     async def leave(self) -> None:

@@ -20,6 +20,7 @@ from mcp.types import JSONRPCRequest
 from actors.tools.workspaces import Command
 from adapters.tools.mcp.faults import ServerFault, words_for
 from adapters.tools.mcp.http import ANSWER_BYTES_MAX, LINE_BYTES, PAUSE_BYTES, PAUSE_SECONDS
+from adapters.tools.mcp.sdk import pipes
 from adapters.tools.mcp.sdk.clients import client_over
 from adapters.tools.mcp.sdk.pipes import (
     LEAVE_SECONDS,
@@ -46,6 +47,13 @@ async def lifeline():
     lifeline = Lifeline()
     yield lifeline
     await lifeline.close()
+
+
+@pytest.fixture
+def heard_to_the_end(monkeypatch):
+    """The last words of a program are waited for as long as a busy machine may take to bring
+    them."""
+    monkeypatch.setattr(pipes, "DRAIN_SECONDS", PATIENCE_SECONDS)
 
 
 def an_order(*words, seconds_max=60.0):
@@ -162,7 +170,7 @@ def is_running(pid):
         (python("hangs", seconds_max=1.0), "it ran for 1 s, which is its limit"),
     ],
 )
-async def test_why_one_cannot_be_spoken_with_is_said(lifeline, order, words):
+async def test_why_one_cannot_be_spoken_with_is_said(lifeline, heard_to_the_end, order, words):
     session = Session(lambda: spoken_with(order, lifeline))
 
     with in_time():
@@ -171,7 +179,7 @@ async def test_why_one_cannot_be_spoken_with_is_said(lifeline, order, words):
     assert words_for(session.error).startswith(words)
 
 
-async def test_one_that_dies_in_a_call_is_said_to_have_done_so(lifeline):
+async def test_one_that_dies_in_a_call_is_said_to_have_done_so(lifeline, heard_to_the_end):
     async with trio.open_nursery() as nursery:
         session = Session(lambda: spoken_with(python("dies"), lifeline))
         nursery.start_soon(session.run)
