@@ -26,7 +26,7 @@ from actors.law.parts.prompt import AssistantOutput, PromptMessage, ToolResults,
 from actors.prompts.converting import text_of
 from actors.prompts.selecting import is_provider_executed
 
-_KNOWN = frozenset({"web_search"})
+_KNOWN = frozenset({"web_search", "web_fetch"})  # by the names of tools, and of their notes
 _P = TypeVar("_P", bound=Part)
 
 
@@ -64,8 +64,8 @@ def sanitise_step(parts: Sequence[Part]) -> tuple[Part, ...]:
     if any(_is_signed(part) for part in parts):
         return tuple(parts)
     is_local = (isinstance(part, ToolCallPart) and not part.provider_executed for part in parts)
-    running = _calls_alone(parts) if any(is_local) else frozenset()
-    elsewhere = running | _results_at_head(parts)
+    running = frozenset(_calls_alone(parts)) if any(is_local) else NOWHERE
+    elsewhere = running | _results_at_head(parts).keys()
     return tuple(_without(parts, _bad(parts, elsewhere=elsewhere, same_name=True)))
 
 
@@ -113,7 +113,7 @@ def _halves_elsewhere(messages: Sequence[PromptMessage]) -> list[frozenset[str]]
         match said:
             case AssistantOutput(parts):
                 if waiting is not None and has_results:
-                    shared = _calls_alone(_parts_at(messages, waiting)) & _results_at_head(parts)
+                    shared = _shared(_parts_at(messages, waiting), parts)
                     found[waiting] |= shared
                     found[place] |= shared
                 waiting, has_results = place, False
@@ -122,8 +122,14 @@ def _halves_elsewhere(messages: Sequence[PromptMessage]) -> list[frozenset[str]]
             case UserInput():
                 waiting = None
     if waiting is not None and has_results:
-        found[waiting] |= _calls_alone(_parts_at(messages, waiting))
+        found[waiting] |= _calls_alone(_parts_at(messages, waiting)).keys()
     return found
+
+
+def _shared(before: Sequence[Part], parts: Sequence[Part]) -> frozenset[str]:
+    """Return the ids of calls whose results stand at the head of a later message."""
+    calls, results = _calls_alone(before), _results_at_head(parts)
+    return frozenset(id for id, name in calls.items() if name in results.get(id, NOWHERE))
 
 
 def _parts_at(messages: Sequence[PromptMessage], place: int) -> Sequence[Part]:
@@ -140,25 +146,26 @@ def _halves(parts: Sequence[Part]) -> dict[str, list[int]]:
     return places
 
 
-def _calls_alone(parts: Sequence[Part]) -> frozenset[str]:
-    """Return the ids of valid calls that have no result in this message."""
-    alone = ((id, parts[found[0]]) for id, found in _halves(parts).items() if len(found) == 1)
-    return frozenset(
-        id
-        for id, part in alone
-        if id.strip() and isinstance(part, ToolCallPart) and _is_valid_call(part)
-    )
+def _calls_alone(parts: Sequence[Part]) -> dict[str, str]:
+    """Return the ids of valid calls that have no result in this message, and their tools."""
+    alone = [parts[found[0]] for found in _halves(parts).values() if len(found) == 1]
+    return {
+        part.id: part.name
+        for part in alone
+        if isinstance(part, ToolCallPart) and part.id.strip() and _is_valid_call(part)
+    }
 
 
-def _results_at_head(parts: Sequence[Part]) -> frozenset[str]:
-    """Return the ids of valid results with which a message begins, without their calls."""
+def _results_at_head(parts: Sequence[Part]) -> dict[str, frozenset[str]]:
+    """Return the ids of valid results with which a message begins, without their calls, and the
+    tools that their notes are of."""
     head = list(takewhile(lambda part: isinstance(part, ToolResultPart), parts))
     alone = {id for id, found in _halves(parts).items() if len(found) == 1}
-    return frozenset(
-        part.id
+    return {
+        part.id: _noted(part)
         for part in head
-        if isinstance(part, ToolResultPart) and part.id in alone and _has_notes(part)
-    )
+        if isinstance(part, ToolResultPart) and part.id in alone and _noted(part)
+    }
 
 
 def _bad(
@@ -179,7 +186,7 @@ def _is_pair(found: Sequence[Part], *, same_name: bool) -> bool:
         case [ToolCallPart() as call, ToolResultPart() as result]:
             if same_name and call.name != result.name:
                 return False
-            return _is_valid_call(call) and _has_notes(result)
+            return _is_valid_call(call) and call.name in _noted(result)
         case _:
             return False
 
@@ -188,8 +195,9 @@ def _is_valid_call(call: ToolCallPart) -> bool:
     return call.name in _KNOWN and is_json(call.args)
 
 
-def _has_notes(result: ToolResultPart) -> bool:
-    return "web_search" in notes_of(result.provider_metadata, ANTHROPIC)
+def _noted(result: ToolResultPart) -> frozenset[str]:
+    """Return the tools whose notes a result has; none: it cannot be sent back as it came."""
+    return _KNOWN & notes_of(result.provider_metadata, ANTHROPIC).keys()
 
 
 def _dropped(

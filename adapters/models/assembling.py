@@ -14,8 +14,8 @@ from actors.law.parts.vendors import OPENAI_COMPAT, Login
 from adapters.models.call_config import (
     EMPTY_CALL,
     efforts_of,
+    provider_tools_of,
     read_call,
-    search_of,
     settings_of,
 )
 from adapters.models.provider_config import (
@@ -250,7 +250,6 @@ def _ready(model: ListedModel) -> ListedModel:
 def _configured(model: ListedModel, provider: ProviderConfig) -> ModelConfig:
     call = model.call
     efforts = efforts_of(call)
-    search = search_of(call, provider.type)
     known = model if model.source is ModelSource.DATABASE else model.config
     responses = call.openai_config.use_responses_api if call.openai_config else None
     return ModelConfig(
@@ -259,7 +258,7 @@ def _configured(model: ListedModel, provider: ProviderConfig) -> ModelConfig:
         model.model,
         settings=settings_of(call, provider.type),
         effort_max=None if efforts is None else efforts[1],
-        provider_tools=() if search is None else (search,),
+        provider_tools=provider_tools_of(call, provider.type),
         context_limit=None
         if known is None
         else known.context_limit,  # a limit that is only shown does not count

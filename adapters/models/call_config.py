@@ -24,8 +24,10 @@ from actors.law.parts.prompt import (
     OpenRouterOptions,
     OpenRouterRouting,
     ProviderOptions,
+    ProviderTool,
     RoutedReasoning,
     VercelOptions,
+    WebFetch,
     WebSearch,
 )
 from actors.law.parts.vendors import vendor_of
@@ -86,6 +88,7 @@ class AnthropicProviderOptions(_Part, frozen=True):
     thinking_display: _Str = UNSET
     disable_parallel_tool_use: _Bool = UNSET
     web_search_enabled: _Bool = UNSET
+    web_fetch_enabled: _Bool = UNSET
     allowed_domains: _Strs = UNSET
     blocked_domains: _Strs = UNSET
     context_1m_enabled: _Bool = UNSET
@@ -108,6 +111,7 @@ class GoogleProviderOptions(_Part, frozen=True):
     safety_settings: tuple[SafetyThreshold, ...] | UnsetType | None = UNSET
     threshold: _Str = UNSET
     web_search_enabled: _Bool = UNSET
+    web_fetch_enabled: _Bool = UNSET
 
 
 class OpenAICompatProviderOptions(_Part, frozen=True):
@@ -286,6 +290,26 @@ def search_of(call: CallConfig, type: str) -> WebSearch | None:
             return WebSearch()
         case _:
             return None
+
+
+def fetch_of(call: CallConfig, type: str) -> WebFetch | None:
+    """Return the reading of pages that the provider does itself, if it is switched on.
+
+    The domains are those of the search.
+    """
+    match _family(call, type):
+        case AnthropicProviderOptions(web_fetch_enabled=True) as anthropic:
+            return WebFetch(anthropic.allowed_domains or (), anthropic.blocked_domains or ())
+        case GoogleProviderOptions(web_fetch_enabled=True):
+            return WebFetch()
+        case _:
+            return None
+
+
+def provider_tools_of(call: CallConfig, type: str) -> tuple[ProviderTool, ...]:
+    """Return the tools that are switched on and that the provider of this type runs itself."""
+    tools = (search_of(call, type), fetch_of(call, type))
+    return tuple(tool for tool in tools if tool is not None)
 
 
 def _family(call: CallConfig, type: str) -> Any:

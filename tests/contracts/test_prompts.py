@@ -29,12 +29,13 @@ NOTES = (
     '{"anthropic":{"signature":"s"}}',
     '{"anthropic":{"redacted_data":"x"}}',
     '{"anthropic":{"web_search":[]}}',
+    '{"anthropic":{"web_fetch":{"type":"web_fetch_result","url":"u"}}}',
     '{"openai_responses":{"reasoning":{"id":"rs_1","encrypted_content":"e","summary":[]}}}',
     '{"openai_responses":{"item":{"type":"web_search_call","id":"w"},"led_by":"rs_1"}}',
     '{"google":{"thought_signature":"s"}}',
 )
 
-OWN_RESULTS = ("web_search_tool_result",)
+OWN_RESULTS = ("web_search_tool_result", "web_fetch_tool_result")
 IDS = st.sampled_from(["a", "b", "c d", "c.d", "w"])
 TEXTS = st.sampled_from(["", " ", "so", "nul \0 \ufffd"])
 NOTED = st.sampled_from([None, *NOTES])
@@ -45,7 +46,7 @@ PARTS = st.one_of(
     st.builds(
         ToolCallPart,
         IDS,
-        st.sampled_from(["f", "web_search"]),
+        st.sampled_from(["f", "web_search", "web_fetch"]),
         st.sampled_from([None, "{}", '{"x":1}', "[]", '{"bro']),
         OWN,
         provider_metadata=NOTED,
@@ -53,7 +54,7 @@ PARTS = st.one_of(
     st.builds(
         ToolResultPart,
         IDS,
-        st.sampled_from(["f", "web_search"]),
+        st.sampled_from(["f", "web_search", "web_fetch"]),
         st.sampled_from(['{"output":"ok"}', '{"error":"no"}', "[1]", '"x"']),
         st.booleans(),
         provider_executed=OWN,

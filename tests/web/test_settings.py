@@ -9,6 +9,7 @@ from tests.web.house import CHATS, HEADER
 from tests.web.page import PHONE, a_page
 from tests.web.stories import SLOWLY
 
+MODELS = "/api/experimental/chats/model-configs"
 SKILL = "---\nname: release-notes\ndescription: How we write them\n---\n\nBegin with users.\n"
 # One page of each kind, so that it does not take long; every page is made of the same parts.
 PAGES = (
@@ -405,3 +406,23 @@ async def test_a_known_model_brings_its_name_and_limit(admin, house):
 
     await admin.until_is("200000", admin.value, "Reads at most", "spinbutton")
     await admin.until_is("Claude Haiku 4.5", admin.value, "Shown as")
+
+
+async def test_reading_pages_is_switched_on_and_a_model_that_cannot_says_so(admin, house):
+    google = {"type": "google", "name": "gemini", "base_url": "https://google.test/v1beta"}
+    async with house.api() as api:
+        provider = await api.good("POST", "/api/v2/ai/providers", google)
+        made = await api.good(
+            "POST",
+            MODELS,
+            {"ai_provider_id": provider["id"], "model": "gemini-2.5-flash", "context_limit": 4096},
+        )
+    await admin.goto(f"/admin/models/{made['id']}")
+
+    await choose(admin, "Read pages of the web", "yes")
+    await save(admin)
+
+    await admin.until_text("Reading of pages is switched on, but this model cannot read them")
+    async with house.api() as api:
+        [kept] = [each for each in await api.good("GET", MODELS) if each["id"] == made["id"]]
+    assert {"google": {"web_fetch_enabled": True}} == kept["model_config"]["provider_options"]

@@ -67,7 +67,7 @@ def _refused(name: str) -> NoReturn:
 _DECODER = json.JSONDecoder(parse_constant=_refused)
 
 
-ANTHROPIC = "anthropic"  # signature, redacted_data, citations, web_search
+ANTHROPIC = "anthropic"  # signature, redacted_data, citations, web_search, web_fetch
 
 
 def notes_of(metadata: JsonText | None, family: str) -> dict[str, object]:

@@ -78,6 +78,14 @@ class WebSearch:
 
 
 @dataclass(frozen=True, slots=True)
+class WebFetch:
+    """The provider's own reading of pages that a conversation names. No domains: all of them."""
+
+    allowed_domains: tuple[str, ...] = ()
+    blocked_domains: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
 class ComputerUse:
     """The provider's own screen-and-mouse tool. Its calls are local: we answer them."""
 
@@ -85,7 +93,7 @@ class ComputerUse:
     height_pixels: int
 
 
-ProviderTool = WebSearch | ComputerUse
+ProviderTool = WebSearch | WebFetch | ComputerUse
 
 
 @dataclass(frozen=True, slots=True)
@@ -145,6 +153,7 @@ class AnthropicOptions:
     thinking_display: str | None = None  # summarized, omitted
     disable_parallel_tool_use: bool | None = None
     web_search_enabled: bool = False
+    web_fetch_enabled: bool = False
     allowed_domains: tuple[str, ...] = ()
     blocked_domains: tuple[str, ...] = ()
     context_1m_enabled: bool = False
@@ -165,6 +174,7 @@ class GoogleOptions:
     safety_settings: tuple[GoogleSafetySetting, ...] = ()
     threshold: str | None = None
     web_search_enabled: bool = False
+    web_fetch_enabled: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,7 +6,7 @@ from uuid import UUID
 import msgspec
 from msgspec import UNSET
 
-from actors.law.parts.prompt import WebSearch
+from actors.law.parts.prompt import ProviderTool, WebFetch, WebSearch
 from actors.law.parts.vendors import Wire, vendor_of
 from adapters.models.call_config import EMPTY_CALL, efforts_offered
 from adapters.models.choosing import UserCatalogue, why_without_credentials
@@ -38,6 +38,15 @@ from adapters.models.snapshot import (
 SEARCHES_ALONE = (
     "Web search is switched on, but this model cannot search in a request that offers it tools, as "
     "those of chats do: it will not search. Gemini 3 and later models do both."
+)
+FETCHES_ALONE = (
+    "Reading of pages is switched on, but this model cannot read them in the same request in which"
+    " it is offered tools, and chats offer it tools: it will not read any. Gemini 3 and later do"
+    " both."
+)
+NO_FETCH_AT_BEDROCK = (
+    "Reading of pages is switched on, but AWS Bedrock does not have it: this model will not read"
+    " any."
 )
 NO_SEARCH_OVER_CHAT = (
     "Web search is switched on, but this model cannot search over Chat Completions: it will not "
@@ -108,19 +117,29 @@ def model(of: ListedModel, *, organization: UUID) -> ChatModelConfig:
     )
 
 
-def warnings_of(config: ModelConfig) -> Sequence[str]:
-    """Return a sentence for each thing that is switched on and has no effect at this model."""
-    if not any(isinstance(tool, WebSearch) for tool in config.provider_tools):
-        return []
-    match wire_of(config):
-        case Wire.GEMINI if not mixes_tools(config.model):
-            return [SEARCHES_ALONE]
-        case Wire.CHAT if not searches_over_chat(config.model):
-            return [NO_SEARCH_OVER_CHAT]
+def warnings_of(config: ModelConfig) -> list[str]:
+    """Return what people should know of a model that does not do what it is set up to do."""
+    wire = wire_of(config)
+    return [
+        found for tool in config.provider_tools if (found := _warning(tool, wire, config.model))
+    ]
+
+
+def _warning(tool: ProviderTool, wire: Wire | None, model: str) -> str | None:
+    searches = isinstance(tool, WebSearch)
+    if not (searches or isinstance(tool, WebFetch)):
+        return None
+    match wire:
+        case Wire.GEMINI if not mixes_tools(model):
+            return SEARCHES_ALONE if searches else FETCHES_ALONE
+        case Wire.CHAT if searches and not searches_over_chat(model):
+            return NO_SEARCH_OVER_CHAT
         case Wire.CONVERSE:
-            return [NO_SEARCH_OVER_CONVERSE]
+            return NO_SEARCH_OVER_CONVERSE if searches else NO_FETCH_AT_BEDROCK
+        case Wire.BEDROCK if not searches:
+            return NO_FETCH_AT_BEDROCK
         case _:
-            return []
+            return None
 
 
 def models(

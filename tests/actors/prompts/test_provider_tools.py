@@ -24,6 +24,9 @@ WORDS = replace(RESULT, result='{"output":"words"}', provider_metadata=None)
 TARGET = Target("anthropic", None, ANTHROPIC.rules)
 
 
+PAGE_NOTES = '{"anthropic":{"web_fetch":{"url":"https://a.test"}}}'
+
+
 def left(*parts):
     """What is left of an assistant's message between two of a user."""
     messages = sanitise((HI, AssistantOutput(parts), HI))
@@ -34,6 +37,12 @@ def test_a_valid_pair_stays_as_it_is():
     parts = (YES, CALL, RESULT, YES)
 
     assert left(*parts) == list(parts)
+
+
+def test_a_page_that_was_read_stays_with_its_call():
+    read = replace(CALL, name="web_fetch"), replace(RESULT, provider_metadata=PAGE_NOTES)
+
+    assert left(*read, YES) == [*read, YES]
 
 
 @pytest.mark.parametrize(
@@ -51,11 +60,24 @@ def test_a_valid_pair_stays_as_it_is():
         ((replace(CALL, args=None), RESULT, YES), [YES]),
         ((replace(CALL, id=" "), replace(RESULT, id=" "), YES), [YES]),
         ((CALL, replace(RESULT, provider_metadata="{}"), YES), [YES]),
+        ((CALL, replace(RESULT, provider_metadata=PAGE_NOTES), YES), [YES]),
         ((CALL, replace(RESULT, provider_metadata="not json"), YES), [YES]),
     ],
 )
 def test_what_is_no_valid_pair_is_dropped_and_leaves_its_text(parts, kept):
     assert left(*parts) == kept
+
+
+@pytest.mark.parametrize(("notes", "halves"), [(RESULT.provider_metadata, 2), (PAGE_NOTES, 0)])
+def test_the_other_half_in_the_next_message_has_to_be_of_the_same_tool(notes, halves):
+    called = AssistantOutput((CALL, ToolCallPart("l", "f", "{}")))
+    answered = ToolResults((ToolAnswer("l", "f", "1"),))
+    result = replace(RESULT, provider_metadata=notes)
+
+    messages = sanitise((HI, called, answered, AssistantOutput((result, YES)), HI))
+
+    said = [part for each in messages if isinstance(each, AssistantOutput) for part in each.parts]
+    assert halves == sum(getattr(part, "provider_executed", False) for part in said)
 
 
 def test_local_calls_are_none_of_its_business_whatever_their_ids():

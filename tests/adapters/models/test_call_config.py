@@ -15,6 +15,7 @@ from actors.law.parts.prompt import (
     OpenRouterRouting,
     RoutedReasoning,
     VercelOptions,
+    WebFetch,
     WebSearch,
 )
 from adapters.models.call_config import (
@@ -22,6 +23,7 @@ from adapters.models.call_config import (
     efforts_offered,
     encode_call,
     faults_of,
+    provider_tools_of,
     read_call,
     search_of,
     settings_of,
@@ -171,6 +173,31 @@ def test_a_search_of_the_providers_own_is_offered_where_it_is_switched_on(
     type, family, said, search
 ):
     assert search == search_of(a_call({"provider_options": {family: said}}), type)
+
+
+@pytest.mark.parametrize(
+    ("family", "said", "tools"),
+    [
+        ("openai", {"web_fetch_enabled": True}, ()),
+        ("anthropic", {"web_fetch_enabled": False}, ()),
+        ("anthropic", {"web_fetch_enabled": True}, (WebFetch(),)),
+        (
+            "anthropic",
+            {"web_fetch_enabled": True, "web_search_enabled": True, "allowed_domains": ["a"]},
+            (WebSearch(("a",)), WebFetch(("a",))),
+        ),
+        ("google", {"web_fetch_enabled": True}, (WebFetch(),)),
+        (
+            "google",
+            {"web_fetch_enabled": True, "web_search_enabled": True},
+            (WebSearch(), WebFetch()),
+        ),
+    ],
+)
+def test_reading_pages_is_offered_where_it_is_switched_on_beside_the_search(family, said, tools):
+    call = a_call({"provider_options": {family: said}})
+
+    assert provider_tools_of(call, family) == tools
 
 
 @pytest.mark.parametrize("highest", EFFORTS)

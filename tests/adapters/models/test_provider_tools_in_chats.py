@@ -1,4 +1,4 @@
-"""Searches that Anthropic runs itself, through whole turns of a chat.
+"""Searches that Anthropic runs itself, and pages that it reads, through whole turns of a chat.
 
 The samples are written by hand after Anthropic's public documentation.
 """
@@ -9,7 +9,7 @@ import trio
 
 from actors.chat.turn.answering import CONTINUATIONS_MAX
 from actors.law.parts.message import Cost
-from actors.law.parts.prompt import AnthropicOptions, CallSettings, WebSearch
+from actors.law.parts.prompt import AnthropicOptions, CallSettings, WebFetch, WebSearch
 from tests.adapters.models.wired import a_config, a_wired_chat, sent
 from tests.fakes.network import streamed, whole
 from tests.fakes.scripted import ScriptedTools
@@ -17,7 +17,7 @@ from tests.fakes.scripted import ScriptedTools
 CONFIG = a_config(
     "anthropic",
     "claude-sonnet-4-5",
-    provider_tools=(WebSearch(),),
+    provider_tools=(WebSearch(), WebFetch()),
     settings=CallSettings(options=AnthropicOptions()),
 )
 FOUND = [
@@ -188,6 +188,63 @@ async def test_a_continuation_that_fails_is_a_failed_attempt_and_is_made_anew(au
 
     assert stage.said == [("user", "hello"), ("assistant", "Three rivers.")]
     assert [len(request["messages"]) for request in sent(network)] == [1, 2, 1]
+
+
+# pages that Anthropic reads itself
+
+PAGE = {
+    "type": "web_fetch_result",
+    "url": "https://a.test/rivers",
+    "content": {
+        "type": "document",
+        "source": {"type": "text", "media_type": "text/plain", "data": "Three of them."},
+        "title": "Rivers",
+    },
+    "retrieved_at": "2026-01-01T00:00:00Z",
+}
+
+
+def fetch(id):
+    block = {"type": "server_tool_use", "id": id, "name": "web_fetch", "input": {}}
+    args = json.dumps({"url": PAGE["url"]})
+    return block, {"type": "input_json_delta", "partial_json": args}
+
+
+def page(id):
+    return {"type": "web_fetch_tool_result", "tool_use_id": id, "content": PAGE}, None
+
+
+async def test_a_page_that_was_read_is_kept_and_goes_back_as_it_came(autojump_clock):
+    read = answer(fetch("srv_1"), page("srv_1"), text("Three rivers."))
+
+    stage, network = await settled(read, answer(text("Yes.")), then="sure?")
+
+    [_, last] = sent(network)
+    assert stage.said[1] == ("assistant", "web_fetch(srv_1)")
+    assert stage.said[-1] == ("assistant", "Yes.")
+    assert blocks(last["messages"][1]) == [
+        ("server_tool_use", "srv_1"),
+        ("web_fetch_tool_result", "srv_1"),
+        ("text", "Three rivers."),
+    ]
+    assert last["messages"][1]["content"][1]["content"] == PAGE
+
+
+async def test_a_page_that_is_read_beside_a_local_call_comes_with_the_next_answer(autojump_clock):
+    tools = ScriptedTools().add("read")
+    beside = answer(text("Both. "), fetch("srv_1"), call("toolu_1"), stop="tool_use")
+    rest = answer(page("srv_1"), text("Three rivers."))
+
+    stage, network = await settled(beside, rest, answer(text("Yes.")), then="sure?", tools=tools)
+
+    [_, _, third] = sent(network)
+    assert [blocks(message) for message in third["messages"][1:]] == [
+        [("text", "Both. "), ("server_tool_use", "srv_1"), ("tool_use", "toolu_1")],
+        [("tool_result", "toolu_1")],
+        [("web_fetch_tool_result", "srv_1"), ("text", "Three rivers.")],
+        [("text", "sure?")],
+    ]
+    assert stage.said[-1] == ("assistant", "Yes.")
 
 
 # a search that is under way while a local tool is called

@@ -60,6 +60,12 @@ test("a chat at which nothing is to be seen says why", () => {
   assert.match(words({ live: { isCut: true } }), /The answer goes on\. The rest of it is shown when it is complete\./);
 });
 
+test("pages that a provider has read are said of a fold", () => {
+  const read = (id) => call(id, "web_fetch", { url: "https://a.test" });
+  const turn = [TURN[0], message(2, "assistant", read("a"), read("b")), message(3, "tool", result("a", {}), result("b", {})), message(6, "assistant", text("So."))];
+  assert.equal(itemsOf({ ...NOTHING, messages: turn })[1].what, "Read 2 pages of the web");
+});
+
 test("a notice behind an answer is shown, while it comes and when it is kept", () => {
   const notice = { type: "hook-notice", text: "The rest was withheld." };
   const kept = { ...NOTHING, messages: [TURN[0], message(2, "assistant", text("Half"), notice)] };

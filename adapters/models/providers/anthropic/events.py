@@ -5,7 +5,7 @@ to it; a known one that is broken fails the answer, and the failure says where i
 
 The parts of an answer that only Anthropic understands stand in the metadata under `anthropic`:
 `signature` or `redacted_data` of thoughts, `citations` of a text, `web_search` of a search's result
-(as it came: its encrypted content has to be sent back unchanged).
+and `web_fetch` of a page's (as they came: they have to be sent back unchanged).
 """
 
 from collections.abc import Callable, Iterable, Iterator
@@ -35,6 +35,8 @@ from actors.law.parts.message import JsonText, TokenUsage
 from adapters.models.providers.anthropic import wire
 from adapters.models.providers.faults import BrokenStream, ReportedFailure, SkippedKinds
 from adapters.models.providers.sse import EventParser
+
+EXCERPT_CHARACTERS_MAX = 2_000  # of a page, shown to people; the model has all that was read
 
 _REASONS = {
     "end_turn": FinishReason.STOP,
@@ -164,6 +166,8 @@ class MessageDecoder:
                 yield ToolInputStarted(block.id, block.name, provider_executed=True)
             case wire.WebSearchToolResult():
                 yield from _searched(block)
+            case wire.WebFetchToolResult():
+                yield from _fetched(block)
             case _:
                 assert_never(block)
 
@@ -254,6 +258,25 @@ def _searched(block: wire.WebSearchToolResult) -> Iterator[Delta]:
         yield SourceFound(f"{block.tool_use_id}-{number}", each.url, each.title)
 
 
+def _fetched(block: wire.WebFetchToolResult) -> Iterator[Delta]:
+    found = read_fetched_page(block.content)
+    notes = metadata({"web_fetch": block.content})
+    is_error = found.error_code is not None
+    source = found.content.source
+    told = {
+        "error": found.error_code,
+        "url": found.url,
+        "title": found.content.title,
+        "retrieved_at": found.retrieved_at,
+        "excerpt": source.data[:EXCERPT_CHARACTERS_MAX] if source.type == "text" else None,
+    }
+    said = {name: value for name, value in told.items() if value}
+    result = JsonText(msgspec.json.encode(said).decode())
+    yield ProviderToolResult(block.tool_use_id, "web_fetch", result, is_error, notes)
+    if not is_error:
+        yield SourceFound(f"{block.tool_use_id}-0", found.url, found.content.title or "")
+
+
 def _newer(older: wire.Usage, newer: wire.Usage) -> wire.Usage:
     def pick(new: int | None, old: int | None) -> int | None:
         return old if new is None else new
@@ -285,6 +308,8 @@ _MESSAGES = msgspec.json.Decoder(wire.Message)
 _FOUND: msgspec.json.Decoder[list[wire.WebSearchResult] | wire.WebSearchError] = (
     msgspec.json.Decoder(list[wire.WebSearchResult] | wire.WebSearchError)
 )
+
+_PAGES = msgspec.json.Decoder(wire.WebFetched)
 
 
 def _kinds(union: object) -> frozenset[object]:
@@ -329,6 +354,16 @@ def read_search_results(content: msgspec.Raw) -> list[wire.WebSearchResult] | wi
         return _FOUND.decode(content)
     except msgspec.MsgspecError as error:
         raise BrokenStream(f"anthropic: web_search_tool_result: {error}") from error
+
+
+def read_fetched_page(content: msgspec.Raw) -> wire.WebFetched:
+    try:
+        found = _PAGES.decode(content)
+    except msgspec.MsgspecError as error:
+        raise BrokenStream(f"anthropic: web_fetch_tool_result: {error}") from error
+    if not (found.url or found.error_code):
+        raise BrokenStream("anthropic: web_fetch_tool_result: neither a page nor an error")
+    return found
 
 
 def _unknown(text: bytes) -> str | None:

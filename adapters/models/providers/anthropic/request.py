@@ -28,6 +28,7 @@ from actors.law.parts.prompt import (
     ToolDefinition,
     ToolResults,
     UserInput,
+    WebFetch,
     WebSearch,
 )
 
@@ -37,6 +38,9 @@ CACHE: Json = {"type": "ephemeral"}
 CONTEXT_1M = "context-1m-2025-08-07"
 CACHED_MESSAGES = 2  # how many messages at the end are marked to be kept
 
+FETCHED_TOKENS_MAX = 50_000  # of one page, about; Anthropic cuts a longer one
+
+_OWN_RESULTS = ("web_search", "web_fetch")  # the notes of results, which go back as they came
 _NEW_COMPUTER = ("computer_20251124", "computer-use-2025-11-24")
 _OLD_COMPUTER = ("computer_20250124", "computer-use-2025-01-24")
 _NEW_COMPUTER_MODELS = ("opus-4-5", "opus-4-6", "opus-4-7", "sonnet-4-6")
@@ -142,17 +146,25 @@ def _provider_tool(tool: ProviderTool, model: str) -> Json:
     match tool:
         case WebSearch():
             search: Json = {"type": "web_search_20250305", "name": "web_search"}
-            if tool.allowed_domains:
-                search["allowed_domains"] = tool.allowed_domains
-            if tool.blocked_domains:
-                search["blocked_domains"] = tool.blocked_domains
-            return search
+            return search | _domains(tool)
+        case WebFetch():
+            fetch: Json = {"type": "web_fetch_20250910", "name": "web_fetch"}
+            return fetch | {"max_content_tokens": FETCHED_TOKENS_MAX} | _domains(tool)
         case ComputerUse(width, height):
             kind, _ = _computer(model)
             size = {"display_width_px": width, "display_height_px": height}
             return {"type": kind, "name": "computer", **size}
         case _:
             assert_never(tool)
+
+
+def _domains(tool: WebSearch | WebFetch) -> Json:
+    found: Json = {}
+    if tool.allowed_domains:
+        found["allowed_domains"] = tool.allowed_domains
+    if tool.blocked_domains:
+        found["blocked_domains"] = tool.blocked_domains
+    return found
 
 
 def _computer(model: str) -> tuple[str, str]:
@@ -213,11 +225,11 @@ def _assistant(
             args = msgspec.Raw((part.args or "{}").encode())
             yield {"type": kind, "id": part.id, "name": part.name, "input": args}
         case ToolResultPart():
-            if (
-                content := notes_of(part.provider_metadata, ANTHROPIC).get("web_search")
-            ) is not None:
-                kind = "web_search_tool_result"
-                yield {"type": kind, "tool_use_id": part.id, "content": content}
+            notes = notes_of(part.provider_metadata, ANTHROPIC)
+            for name in _OWN_RESULTS:
+                if (content := notes.get(name)) is not None:
+                    kind = f"{name}_tool_result"
+                    yield {"type": kind, "tool_use_id": part.id, "content": content}
         case _:
             assert_never(part)
 

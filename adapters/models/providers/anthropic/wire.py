@@ -56,7 +56,39 @@ class WebSearchToolResult(Struct, tag="web_search_tool_result"):
     content: Raw  # a list of `WebSearchResult`, or a `WebSearchError`
 
 
-Block = Text | Thinking | RedactedThinking | ToolUse | ServerToolUse | WebSearchToolResult
+class FetchedSource(Struct):
+    type: str = ""
+    data: str = ""  # a text, or base64
+
+
+class FetchedDocument(Struct):
+    source: FetchedSource = field(default_factory=FetchedSource)
+    title: str | None = None
+
+
+class WebFetched(Struct):
+    """A page, or the reason why there is none."""
+
+    url: str = ""
+    content: FetchedDocument = field(default_factory=FetchedDocument)
+    retrieved_at: str | None = None
+    error_code: str | None = None
+
+
+class WebFetchToolResult(Struct, tag="web_fetch_tool_result"):
+    tool_use_id: str
+    content: Raw  # a `WebFetched`
+
+
+Block = (
+    Text
+    | Thinking
+    | RedactedThinking
+    | ToolUse
+    | ServerToolUse
+    | WebSearchToolResult
+    | WebFetchToolResult
+)
 
 
 class TextDelta(Struct, tag="text_delta"):

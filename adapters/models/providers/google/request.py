@@ -21,6 +21,7 @@ from actors.law.parts.prompt import (
     ToolAnswer,
     ToolResults,
     UserInput,
+    WebFetch,
     WebSearch,
 )
 from adapters.models.providers.facts.gemini import (
@@ -115,21 +116,28 @@ def _safety(options: GoogleOptions) -> list[wire.SafetySetting]:
     return [wire.SafetySetting(*each) for each in thresholds.items()]
 
 
-def _searches(prompt: Prompt) -> bool:
-    """Return whether the model searches by itself.
+def _own_tools(prompt: Prompt) -> list[wire.Tool]:
+    """Return the tools that the model runs by itself.
 
-    An older model with functions cannot search, and its functions matter more.
+    An older model with functions has none, and its functions matter more.
     """
-    wanted = any(isinstance(tool, WebSearch) for tool in prompt.provider_tools)
-    return wanted and (not prompt.tools or mixes_tools(prompt.model))
+    if prompt.tools and not mixes_tools(prompt.model):
+        return []
+    tools: list[wire.Tool] = []
+    for tool in prompt.provider_tools:
+        if isinstance(tool, WebSearch):
+            tools.append(wire.Tool(google_search={}))
+        elif isinstance(tool, WebFetch):
+            tools.append(wire.Tool(url_context={}))
+    return tools
 
 
-def _shows_searches(prompt: Prompt, *, at_vertex: bool) -> bool:
-    """Return whether the model's own searches are reported to us, and sent back to it later.
+def _shows_own_calls(prompt: Prompt, *, at_vertex: bool) -> bool:
+    """Return whether the model tells of the calls of its own tools, and wants to be told again.
 
-    That is so where the model has functions of ours, too.
+    It has to where it has functions of ours, too.
     """
-    return _searches(prompt) and bool(prompt.tools) and not at_vertex
+    return bool(_own_tools(prompt)) and bool(prompt.tools) and not at_vertex
 
 
 def _set_tools(request: wire.Request, prompt: Prompt, *, at_vertex: bool) -> None:
@@ -142,9 +150,8 @@ def _set_tools(request: wire.Request, prompt: Prompt, *, at_vertex: bool) -> Non
         ]
         tools.append(wire.Tool(function_declarations=functions))
         config.function_calling_config = _choice(prompt)
-    if _searches(prompt):
-        tools.append(wire.Tool(google_search={}))
-    if _shows_searches(prompt, at_vertex=at_vertex):
+    tools += _own_tools(prompt)
+    if _shows_own_calls(prompt, at_vertex=at_vertex):
         config.include_server_side_tool_invocations = True
     request.tools = tools or UNSET
     request.tool_config = UNSET if config == wire.ToolConfig() else config
@@ -168,10 +175,10 @@ def _contents(prompt: Prompt, *, at_vertex: bool) -> list[wire.Content]:
     begins = max(
         (at for at, said in enumerate(prompt.messages) if isinstance(said, UserInput)), default=0
     )
-    searches = _shows_searches(prompt, at_vertex=at_vertex)
+    own_calls = _shows_own_calls(prompt, at_vertex=at_vertex)
     contents: list[wire.Content] = []
     for at, said in enumerate(prompt.messages):
-        parts = list(_parts(said, prompt, searches=searches))
+        parts = list(_parts(said, prompt, own_calls=own_calls))
         if at > begins and thinks_in_levels(prompt.model):
             _sign(parts)
         if at_vertex:
@@ -182,7 +189,7 @@ def _contents(prompt: Prompt, *, at_vertex: bool) -> list[wire.Content]:
     return contents
 
 
-def _parts(said: PromptMessage, prompt: Prompt, *, searches: bool) -> Iterator[wire.Part | Raw]:
+def _parts(said: PromptMessage, prompt: Prompt, *, own_calls: bool) -> Iterator[wire.Part | Raw]:
     match said:
         case UserInput(parts):
             for part in parts:
@@ -193,7 +200,7 @@ def _parts(said: PromptMessage, prompt: Prompt, *, searches: bool) -> Iterator[w
                 )
         case AssistantOutput(said_parts):
             for said_part in said_parts:
-                yield from _assistant(said_part, searches=searches)
+                yield from _assistant(said_part, own_calls=own_calls)
         case ToolResults(answers):
             for answer in answers:
                 yield wire.Part(function_response=_answer(answer, prompt))
@@ -205,7 +212,7 @@ def _parts(said: PromptMessage, prompt: Prompt, *, searches: bool) -> Iterator[w
 
 
 def _assistant(
-    part: TextPart | ReasoningPart | ToolCallPart | ToolResultPart, *, searches: bool
+    part: TextPart | ReasoningPart | ToolCallPart | ToolResultPart, *, own_calls: bool
 ) -> Iterator[wire.Part | Raw]:
     noted = notes_of(part.provider_metadata, METADATA)
     kept = noted.get("thought_signature")
@@ -220,7 +227,7 @@ def _assistant(
             call = wire.FunctionCall(part.name, Raw((part.args or "{}").encode()), part.id)
             yield wire.Part(function_call=call, thought_signature=signature)
         case ToolCallPart() | ToolResultPart():
-            if "part" in noted and searches:
+            if "part" in noted and own_calls:
                 yield Raw(msgspec.json.encode(noted["part"]))
         case _:
             assert_never(part)

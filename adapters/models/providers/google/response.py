@@ -125,6 +125,8 @@ class GeminiDecoder:
             yield from self._part(_part(raw), raw)
         if candidate.grounding_metadata is not None:
             yield from self._add_sources(candidate.grounding_metadata)
+        if candidate.url_context_metadata is not None:
+            yield from self._add_pages(candidate.url_context_metadata)
         if (reason := candidate.finish_reason) is None:
             return
         if reason in _LOST:
@@ -201,9 +203,19 @@ class GeminiDecoder:
 
     def _add_sources(self, grounding: wire.Grounding) -> Iterator[Delta]:
         for chunk in grounding.grounding_chunks or ():
-            if chunk.web is not None and chunk.web.uri not in self._sources:
-                self._sources.add(chunk.web.uri)
-                yield SourceFound(f"source_{len(self._sources)}", chunk.web.uri, chunk.web.title)
+            if chunk.web is not None:
+                yield from self._add_source(chunk.web.uri, chunk.web.title)
+
+    def _add_pages(self, pages: wire.ReadPages) -> Iterator[Delta]:
+        """Say which pages were read. One that could not be is not a source."""
+        for page in pages.url_metadata or ():
+            if page.url_retrieval_status.endswith("_SUCCESS"):
+                yield from self._add_source(page.retrieved_url, "")
+
+    def _add_source(self, url: str, title: str) -> Iterator[Delta]:
+        if url and url not in self._sources:
+            self._sources.add(url)
+            yield SourceFound(f"source_{len(self._sources)}", url, title)
 
 
 def usage_of(counts: wire.Usage) -> TokenUsage:
@@ -226,7 +238,9 @@ def usage_of(counts: wire.Usage) -> TokenUsage:
 
 
 def _tool_name(tool: wire.Typed) -> str:
-    return "web_search" if tool.tool_type.startswith("GOOGLE_SEARCH") else tool.tool_type.lower()
+    if tool.tool_type.startswith("GOOGLE_SEARCH"):
+        return "web_search"
+    return "web_fetch" if tool.tool_type == "URL_CONTEXT" else tool.tool_type.lower()
 
 
 def _noted(**notes: object) -> JsonText:

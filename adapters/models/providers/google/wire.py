@@ -64,6 +64,7 @@ class Function(Struct, rename="camel"):
 class Tool(Struct, rename="camel"):
     function_declarations: list[Function] | UnsetType = UNSET
     google_search: dict[str, Any] | UnsetType = UNSET
+    url_context: dict[str, Any] | UnsetType = UNSET
 
 
 class FunctionCalling(Struct, rename="camel"):
@@ -139,11 +140,21 @@ class Grounding(Struct, rename="camel"):
     grounding_chunks: list[GroundingChunk] | None = None
 
 
+class ReadPage(Struct, rename="camel"):
+    retrieved_url: str = ""
+    url_retrieval_status: str = ""
+
+
+class ReadPages(Struct, rename="camel"):
+    url_metadata: list[ReadPage] | None = None
+
+
 class Candidate(Struct, rename="camel"):
     content: Answered | None = None
     finish_reason: str | None = None
     finish_message: str | None = None
     grounding_metadata: Grounding | None = None
+    url_context_metadata: ReadPages | None = None
     index: int = 0
 
 

@@ -234,6 +234,7 @@ const WORK = [
   [/^edit_files$/, (n) => `made ${counted(n, "edit")}`],
   [/^write_file$/, (n) => `wrote ${counted(n, "file")}`],
   [/^web_search$/, (n) => `searched ${n === 1 ? "once" : `${n} times`}`],
+  [/^web_fetch$/, (n) => `read ${counted(n, "page")} of the web`],
   [/^spawn_agent$/, (n) => `asked ${counted(n, "agent")}`],
   [/^advisor$/, () => "asked the advisor"],
 ];

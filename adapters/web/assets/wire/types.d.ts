@@ -26,6 +26,7 @@ export interface AnthropicProviderOptions {
   thinking_display?: string | null;
   disable_parallel_tool_use?: boolean | null;
   web_search_enabled?: boolean | null;
+  web_fetch_enabled?: boolean | null;
   allowed_domains?: readonly string[] | null;
   blocked_domains?: readonly string[] | null;
   context_1m_enabled?: boolean | null;
@@ -381,6 +382,7 @@ export interface GoogleProviderOptions {
   safety_settings?: readonly SafetyThreshold[] | null;
   threshold?: string | null;
   web_search_enabled?: boolean | null;
+  web_fetch_enabled?: boolean | null;
 }
 
 export interface GoogleThinkingSettings {

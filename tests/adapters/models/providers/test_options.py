@@ -115,7 +115,15 @@ WIRES = {  # name: the request, a model, the options of its family, what it does
         {
             "presence_penalty": "Anthropic has none",
             "frequency_penalty": "Anthropic has none",
-            **dict.fromkeys(("web_search_enabled", "allowed_domains", "blocked_domains"), A_SEARCH),
+            **dict.fromkeys(
+                (
+                    "web_search_enabled",
+                    "web_fetch_enabled",
+                    "allowed_domains",
+                    "blocked_domains",
+                ),
+                A_SEARCH,
+            ),
         },
     ),
     "responses": (
@@ -152,7 +160,7 @@ WIRES = {  # name: the request, a model, the options of its family, what it does
         google.request_body,
         "gemini-2.5-flash",
         GoogleOptions,
-        {"web_search_enabled": A_SEARCH},
+        dict.fromkeys(("web_search_enabled", "web_fetch_enabled"), A_SEARCH),
     ),
     "openai-compat": (by_chat(OPENAI_COMPAT), "qwen", OpenAICompatOptions, {}),
     "openrouter": (by_chat(OPENROUTER), "vendor/model", OpenRouterOptions, {}),

@@ -6,6 +6,8 @@ import pytest
 import trio
 
 from adapters.models.routes.presenters import (
+    FETCHES_ALONE,
+    NO_FETCH_AT_BEDROCK,
     NO_SEARCH_OVER_CHAT,
     NO_SEARCH_OVER_CONVERSE,
     SEARCHES_ALONE,
@@ -96,10 +98,24 @@ async def test_a_search_that_a_model_will_never_make_is_warned_of_where_it_is_sw
     aws = await added(edge, type="bedrock", name="aws", api_keys=None)
     nova = await made(edge, aws, model="us.amazon.nova-pro-v1:0", **searching("anthropic"))
 
+    reads = {
+        family: {"model_config": {"provider_options": {family: {"web_fetch_enabled": True}}}}
+        for family in ("google", "anthropic")
+    }
+    page = await made(edge, google, model="gemini-2.5-flash-lite", **reads["google"])
+    pages = await made(edge, google, model="gemini-3.1-pro", **reads["google"])
+    there = await made(edge, anthropic, model="claude-y", **reads["anthropic"])
+    aws_pages = [
+        await made(edge, aws, model=name, **reads["anthropic"])
+        for name in ("anthropic.claude-x", "amazon.nova-lite-v1:0")
+    ]
+
+    assert [FETCHES_ALONE] == page["warnings"]
+    assert [[NO_FETCH_AT_BEDROCK]] * 2 == [model["warnings"] for model in aws_pages]
     assert [SEARCHES_ALONE] == old["warnings"]
     assert [NO_SEARCH_OVER_CONVERSE] == nova["warnings"]
     assert [NO_SEARCH_OVER_CHAT] == plain["warnings"]
-    for model in (new, none, search, responses, claude):
+    for model in (new, none, search, responses, claude, pages, there):
         assert "warnings" not in model
     changed = await edge.admin.patch(f"{MODELS}/{old['id']}", {"model": "gemini-3-flash-preview"})
     assert "warnings" not in changed.document

@@ -5,6 +5,7 @@
  */
 
 const SEARCH = /** @type {Option} */ (["web_search_enabled", "Search the web", { kind: "switch", help: "By the vendor itself; it is billed by the search." }]);
+const FETCH = /** @type {Option} */ (["web_fetch_enabled", "Read pages of the web", { kind: "switch", help: "By the vendor itself; only addresses that the conversation names." }]);
 const PARALLEL = /** @type {Option} */ (["parallel_tool_calls", "Several tool calls at once", { kind: "switch" }]);
 const USER = /** @type {Option} */ (["user", "User sent along", { kind: "text" }]);
 const REASONING = /** @type {Option[]} */ ([
@@ -22,8 +23,9 @@ export const FAMILIES = {
     ["context_1m_enabled", "Reads a million tokens", { kind: "switch", help: "Set the limit above as well." }],
     ["disable_parallel_tool_use", "One tool call at a time", { kind: "switch" }],
     SEARCH,
-    ["allowed_domains", "Sites it may search", { kind: "list", help: "Either these or those below." }],
-    ["blocked_domains", "Sites it may not search", { kind: "list" }],
+    FETCH,
+    ["allowed_domains", "Sites it may search and read", { kind: "list", help: "Either these or those below." }],
+    ["blocked_domains", "Sites it may not search and read", { kind: "list" }],
   ],
   openai: [
     ["reasoning_summary", "Summary of its thoughts", { kind: "words", words: ["auto", "concise", "detailed"] }],
@@ -45,6 +47,7 @@ export const FAMILIES = {
     ["thinking_config.include_thoughts", "Shows its thoughts", { kind: "switch" }],
     ["cached_content", "Cached content", { kind: "text" }],
     SEARCH,
+    FETCH,
   ],
   openaicompat: [USER],
   openrouter: [

@@ -58,7 +58,7 @@ function queryOf(call) {
 
 /** @type {Card} */
 export const webSearch = {
-  names: ["web_search", "google_search", "url_context"],
+  names: ["web_search", "google_search"],
   icon: "globe",
   kind: "tools",
   line: (call) => [said(call, "Searching the web", "Searched the web", "Could not search the web"), queryOf(call)],
@@ -67,6 +67,26 @@ export const webSearch = {
     const hits = hitsOf(call);
     if (!hits.length) return html`<p class="in quiet">${call.running ? "Searching…" : "It names no sources here."}</p>`;
     return html`<ol class="plainlist">${hits.map(hit)}</ol>`;
+  },
+};
+
+/** @param {Call} call */
+function pagesOf(call) {
+  const { url, urls } = call.args;
+  return clipped(Array.isArray(urls) ? urls.join(", ") : (url ?? call.result?.url), 300);
+}
+
+/** @type {Card} */
+export const webFetch = {
+  names: ["web_fetch", "url_context"],
+  icon: "globe",
+  kind: "tools",
+  line: (call) => [said(call, "Reading the web", "Read the web", "Could not read the web"), pagesOf(call)],
+  body: (call) => {
+    const { url, title, excerpt } = call.result ?? {};
+    if (typeof url !== "string") return html`<p class="in quiet">${call.running ? "Reading…" : "It says nothing more here."}</p>`;
+    return html`<ol class="plainlist">${hit({ url, title })}</ol>
+      ${excerpt && html`<p class="in quiet">${clipped(excerpt)}</p>`}`;
   },
 };
 

@@ -10,7 +10,7 @@ import { execute, processList, processOutput, processSignal } from "./execute.js
 import { CallLine } from "./frame.js";
 import { generic } from "./generic.js";
 import {
-  advisor, createWorkspace, listTemplates, readTemplate, startWorkspace, stopWorkspace, webSearch,
+  advisor, createWorkspace, listTemplates, readTemplate, startWorkspace, stopWorkspace, webFetch, webSearch,
 } from "./others.js";
 import { proposePlan } from "./plan.js";
 import { askUser } from "./question.js";
@@ -28,7 +28,7 @@ export const CARDS = [
   execute, processOutput, processList, processSignal,
   spawnAgent, messageAgent, interruptAgent, listAgents, agentModels,
   askUser, proposePlan,
-  advisor, webSearch,
+  advisor, webSearch, webFetch,
   createWorkspace, startWorkspace, stopWorkspace, listTemplates, readTemplate,
 ];
 

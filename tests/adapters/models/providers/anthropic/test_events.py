@@ -20,7 +20,11 @@ from actors.law.parts.deltas import (
     UsageReported,
 )
 from actors.law.parts.message import TokenUsage
-from adapters.models.providers.anthropic.events import MessageDecoder, sse_split
+from adapters.models.providers.anthropic.events import (
+    EXCERPT_CHARACTERS_MAX,
+    MessageDecoder,
+    sse_split,
+)
 from adapters.models.providers.faults import KINDS_MAX, BrokenStream, ReportedFailure, SkippedKinds
 
 
@@ -161,6 +165,59 @@ def test_a_search_that_failed_is_an_error():
     (result,) = heard(start(0, type="web_search_tool_result", tool_use_id="s", content=failed))
 
     assert (result.is_error, result.result) == (True, '{"error":"max_uses_exceeded"}')
+
+
+def page(source, **more):
+    document = {"type": "document", "source": source, "title": "Rivers"}
+    return {"type": "web_fetch_result", "url": "https://a.test", "content": document} | more
+
+
+def test_a_page_that_was_read_is_a_result_and_a_source():
+    words = {"type": "text", "media_type": "text/plain", "data": "x" * 3_000}
+    read = page(words, retrieved_at="2026-01-01T00:00:00Z", citations={"enabled": False})
+
+    deltas = heard(
+        start(0, type="server_tool_use", id="s", name="web_fetch", input={}),
+        change(0, type="input_json_delta", partial_json='{"url":"https://a.test"}'),
+        stop(0),
+        start(1, type="web_fetch_tool_result", tool_use_id="s", content=read),
+        stop(1),
+    )
+
+    *called, result, source = deltas
+    assert called[-1] == ToolCall("s", "web_fetch", '{"url":"https://a.test"}', True)
+    assert json.loads(result.result) == {
+        "url": "https://a.test",
+        "title": "Rivers",
+        "retrieved_at": "2026-01-01T00:00:00Z",
+        "excerpt": "x" * EXCERPT_CHARACTERS_MAX,
+    }
+    assert json.loads(result.metadata) == {"anthropic": {"web_fetch": read}}
+    assert source == SourceFound("s-0", "https://a.test", "Rivers")
+
+
+def test_a_paper_that_was_read_has_no_excerpt():
+    paper = page({"type": "base64", "media_type": "application/pdf", "data": "JVBERi0="})
+
+    result, _ = heard(start(0, type="web_fetch_tool_result", tool_use_id="s", content=paper))
+
+    assert json.loads(result.result) == {"url": "https://a.test", "title": "Rivers"}
+
+
+@pytest.mark.parametrize("kind", ["web_fetch_tool_result_error", "web_fetch_tool_error"])
+def test_a_page_that_could_not_be_read_is_an_error_and_goes_back_as_one(kind):
+    failed = {"type": kind, "error_code": "url_not_accessible"}
+
+    (result,) = heard(start(0, type="web_fetch_tool_result", tool_use_id="s", content=failed))
+
+    assert (result.is_error, result.result) == (True, '{"error":"url_not_accessible"}')
+    assert json.loads(result.metadata) == {"anthropic": {"web_fetch": failed}}
+
+
+@pytest.mark.parametrize("content", [{}, {"type": "web_fetch_result"}, []])
+def test_a_page_that_is_neither_breaks_the_stream(content):
+    with pytest.raises(BrokenStream, match=r"^anthropic: web_fetch_tool_result: "):
+        heard(start(0, type="web_fetch_tool_result", tool_use_id="s", content=content))
 
 
 def test_usage_grows_and_the_end_tells_all_of_it():

@@ -19,9 +19,16 @@ from actors.law.parts.prompt import (
     ToolDefinition,
     ToolResults,
     UserInput,
+    WebFetch,
     WebSearch,
 )
-from adapters.models.providers.anthropic.request import CACHE, CONTEXT_1M, betas, body
+from adapters.models.providers.anthropic.request import (
+    CACHE,
+    CONTEXT_1M,
+    FETCHED_TOKENS_MAX,
+    betas,
+    body,
+)
 
 HI = UserInput((TextPart("hi"),))
 LOOK = ToolDefinition("look", "Look it up", '{"type":"object","properties":{}}')
@@ -181,6 +188,38 @@ def test_search_is_a_tool_of_the_provider(search, sent):
     (tool,) = asked(provider_tools=(search,))["tools"]
 
     assert tool == {"type": "web_search_20250305", "name": "web_search"} | sent
+
+
+@pytest.mark.parametrize(
+    ("fetch", "sent"),
+    [
+        (WebFetch(), {}),
+        (WebFetch(allowed_domains=("a.test",)), {"allowed_domains": ["a.test"]}),
+        (WebFetch(blocked_domains=("b.test",)), {"blocked_domains": ["b.test"]}),
+    ],
+)
+def test_reading_pages_is_a_tool_of_the_provider_with_a_bound(fetch, sent):
+    (tool,) = asked(provider_tools=(fetch,))["tools"]
+
+    bound = {"max_content_tokens": FETCHED_TOKENS_MAX}
+    assert tool == {"type": "web_fetch_20250910", "name": "web_fetch"} | bound | sent
+
+
+def test_a_page_goes_back_as_it_came():
+    document = {"type": "document", "source": {"type": "text", "data": "x"}, "title": None}
+    content = {"type": "web_fetch_result", "url": "u", "content": document, "odd": [1]}
+    notes = json.dumps({"anthropic": {"web_fetch": content}})
+    said = AssistantOutput(
+        (
+            ToolCallPart("s", "web_fetch", '{"url":"u"}', provider_executed=True),
+            ToolResultPart("s", "web_fetch", "{}", provider_executed=True, provider_metadata=notes),
+        )
+    )
+
+    assert contents(HI, said)[1] == [
+        {"type": "server_tool_use", "id": "s", "name": "web_fetch", "input": {"url": "u"}},
+        {"type": "web_fetch_tool_result", "tool_use_id": "s", "content": content},
+    ]
 
 
 @pytest.mark.parametrize(

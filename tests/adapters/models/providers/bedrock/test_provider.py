@@ -7,7 +7,14 @@ import pytest
 
 from actors.law.parts.deltas import AnswerFailed, AnswerFinished, FailureKind
 from actors.law.parts.message import TextPart
-from actors.law.parts.prompt import AnswerSchema, AnthropicOptions, CallSettings, Prompt, UserInput
+from actors.law.parts.prompt import (
+    AnswerSchema,
+    AnthropicOptions,
+    CallSettings,
+    Prompt,
+    UserInput,
+    WebFetch,
+)
 from adapters.models.providers.bedrock.aws import AwsKeys, BearerToken
 from adapters.models.providers.bedrock.provider import BedrockProvider, model_id
 from adapters.models.providers.http import HttpClient
@@ -76,6 +83,15 @@ async def test_what_the_transport_asks_for_stands_in_the_body(autojump_clock, nu
     assert body["anthropic_version"] == "bedrock-2023-05-31"
     assert body["anthropic_beta"] == ["context-1m-2025-08-07"]
     assert not {"model", "stream"} & body.keys()
+
+
+async def test_reading_pages_is_not_asked_for_because_aws_does_not_have_it(autojump_clock, nursery):
+    network = Network(nursery, [[streamed(event(type="message_stop"), content_type=STREAM)]])
+    prompt = Prompt("anthropic.claude", PROMPT.messages, provider_tools=(WebFetch(),))
+
+    await heard(network, prompt=prompt)
+
+    assert "tools" not in json.loads(network.requests[0].body)
 
 
 @pytest.mark.parametrize(

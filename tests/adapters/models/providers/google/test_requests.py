@@ -19,6 +19,7 @@ from actors.law.parts.prompt import (
     ToolDefinition,
     ToolResults,
     UserInput,
+    WebFetch,
     WebSearch,
 )
 from adapters.models.providers.google.request import request_body
@@ -152,6 +153,21 @@ def test_an_older_model_searches_only_without_functions(model, tools, searches, 
     assert body.get("toolConfig", {}).get("includeServerSideToolInvocations") is mixed
 
 
+@pytest.mark.parametrize(
+    ("model", "tools", "reads", "mixed"),
+    [(OLD, (), True, None), (OLD, (ADD,), False, None), (NEW, (ADD,), True, True)],
+)
+def test_pages_are_read_where_searches_are_made(model, tools, reads, mixed):
+    both = sent(model, tools=tools, provider_tools=(WebSearch(), WebFetch()))
+    alone = sent(model, tools=tools, provider_tools=(WebFetch(),))
+
+    for body in (both, alone):
+        assert ({"urlContext": {}} in body["tools"]) is reads
+        assert body.get("toolConfig", {}).get("includeServerSideToolInvocations") is mixed
+    assert ({"googleSearch": {}} in both["tools"]) is reads
+    assert {"googleSearch": {}} not in alone["tools"]
+
+
 def test_an_answer_may_have_a_schema():
     answer = AnswerSchema("P", "A P", ADD.schema)
 
@@ -270,6 +286,26 @@ def test_a_search_goes_back_where_it_may_be_mixed_with_functions(tools, parts):
     body = sent(NEW, (HELLO, SEARCHED), tools=tools, provider_tools=(WebSearch(),))
 
     assert body["contents"][1]["parts"] == parts
+
+
+def test_a_page_that_was_read_goes_back_with_its_call():
+    asked = {"toolCall": {"toolType": "URL_CONTEXT", "args": {"urls": ["u"]}, "id": "t"}}
+    told = {"toolResponse": {"toolType": "URL_CONTEXT", "response": {"n": 1}, "id": "t"}}
+    call = ToolCallPart(
+        "t", "web_fetch", provider_executed=True, provider_metadata=noted(part=asked)
+    )
+    result = ResultPart(
+        "t",
+        "web_fetch",
+        JsonText("{}"),
+        provider_executed=True,
+        provider_metadata=noted(part=told),
+    )
+
+    said = AssistantOutput((call, result, TextPart("so")))
+    body = sent(NEW, (HELLO, said), tools=(ADD,), provider_tools=(WebFetch(),))
+
+    assert body["contents"][1]["parts"] == [asked, told, {"text": "so"}]
 
 
 @pytest.mark.parametrize(("model", "shown"), [(OLD, False), (NEW, True)])

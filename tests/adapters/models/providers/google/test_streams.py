@@ -148,6 +148,33 @@ def test_a_search_among_functions_is_a_call_with_its_result():
     assert json.loads(result.metadata) == {"google": {"part": told}}
 
 
+def test_a_page_among_functions_is_a_call_with_its_result():
+    asked = {"toolCall": {"toolType": "URL_CONTEXT", "args": {"urls": ["u"]}, "id": "t"}}
+    told = {"toolResponse": {"toolType": "URL_CONTEXT", "response": {"n": 1}, "id": "t"}}
+
+    called, result, _ = read(chunk(asked, told, finish="STOP"))
+
+    assert (called.name, called.provider_executed) == ("web_fetch", True)
+    assert json.loads(called.metadata) == {"google": {"part": asked}}
+    assert (result.name, result.result) == ("web_fetch", '{"n": 1}')
+    assert json.loads(result.metadata) == {"google": {"part": told}}
+
+
+def test_pages_that_were_read_are_sources_and_those_that_were_not_are_none():
+    pages = [
+        {"retrievedUrl": "https://a.test", "urlRetrievalStatus": "URL_RETRIEVAL_STATUS_SUCCESS"},
+        {"retrievedUrl": "https://b.test", "urlRetrievalStatus": "URL_RETRIEVAL_STATUS_ERROR"},
+        {"retrievedUrl": "https://a.test", "urlRetrievalStatus": "URL_RETRIEVAL_STATUS_SUCCESS"},
+    ]
+    said = chunk(
+        {"text": "so"}, finish="STOP", candidate={"urlContextMetadata": {"urlMetadata": pages}}
+    )
+
+    found = [delta for delta in read(said) if isinstance(delta, SourceFound)]
+
+    assert found == [SourceFound("source_1", "https://a.test", "")]
+
+
 def test_a_picture_that_the_model_made_is_a_file():
     picture = {"inlineData": {"mimeType": "image/png", "data": "aW1n"}}
 
