@@ -315,7 +315,7 @@ async def test_a_message_is_edited_and_what_followed_is_gone(page, api):
     await page.until_text("edited", "[data-role=user]")
 
 
-async def test_the_rail_leads_to_the_messages(page, api):
+async def test_the_rail_and_the_arrows_lead_to_the_messages(page, api):
     chat = await api.chat("[[text: yes]] number 0" + "\nand more" * 30)
     for number in (1, 2, 3):
         await api.say(chat, f"[[text: yes]] number {number}" + "\nand more" * 30, "waiting")
@@ -323,16 +323,26 @@ async def test_the_rail_leads_to_the_messages(page, api):
     await page.until("document.querySelectorAll('.rail i').length === 4")
     await page.until("document.querySelector('.tl').scrollTop > 1000")
 
-    for number in (0, 2):
-        marks = f"document.querySelectorAll('.rail i')[{number}]"
-        assert f"[[text: yes]] number {number}" == await page.js(f"{marks}.title")
-        await page.js(f"{marks}.click()")
+    async def is_at_the_top(number):
         await page.until(
             "(() => { const top = (of) => document.querySelector(of).getBoundingClientRect().top;"
             f"const me = [...document.querySelectorAll('article.me')][{number}];"
-            f"return me.innerText.includes('number {number}')"
+            f"return me?.innerText.includes('number {number}')"
             " && Math.abs(me.getBoundingClientRect().top - top('.tl')) < 60; })()"
         )
+
+    for number in (0, 2):
+        mark = f"document.querySelectorAll('.rail i')[{number}]"
+        assert f"[[text: yes]] number {number}" == await page.js(f"{mark}.title")
+        await page.js(f"{mark}.click()")
+        await is_at_the_top(number)
+
+    [*_, third, _] = await page.all("button", "Previous message of mine")
+    await third.click()
+    await is_at_the_top(1)
+    [_, second, *_] = await page.all("button", "Next message of mine")
+    await second.click()
+    await is_at_the_top(2)
 
 
 async def test_two_tabs_show_the_same(page, api, browser):

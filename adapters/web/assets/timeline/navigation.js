@@ -13,8 +13,8 @@ export function navigationOf(desk) {
   const group = "Conversation";
   const shown = { group, hidden: false };
   return [
-    { id: "message.next", title: "Next message of mine", ...shown, run: () => step(desk, 1) },
-    { id: "message.previous", title: "Previous message of mine", ...shown, run: () => step(desk, -1) },
+    { id: "message.next", title: "Next message of mine", ...shown, run: (from) => step(desk, 1, from?.message) },
+    { id: "message.previous", title: "Previous message of mine", ...shown, run: (from) => step(desk, -1, from?.message) },
     { id: "message.first", title: "Start of the chat", ...shown, run: () => first(desk) },
     { id: "message.last", title: "End of the chat", ...shown, run: () => desk.place.toEnd() },
     { id: "next.needsMe", title: "Next thing that needs me", ...shown, run: () => needs(desk, 1) },
@@ -23,29 +23,34 @@ export function navigationOf(desk) {
   ];
 }
 
-/** @param {Desk} desk @param {1 | -1} by */
-async function step(desk, by) {
-  const found = neighbour(desk, by);
+/** @param {Desk} desk @param {1 | -1} by @param {number} [message] the one that is gone on from; else the place in view */
+async function step(desk, by, message) {
+  const found = neighbour(desk, by, message);
   if (found) return jump(desk, found);
   if (by > 0) return desk.place.toEnd();
   const { state } = desk.conversation;
   if (state.peek().older === "end") return jump(desk, desk.items.peek()[0]);
   await desk.conversation.loadOlder().catch(() => {});
-  const older = neighbour(desk, by);
+  const older = neighbour(desk, by, message);
   return older && jump(desk, older);
 }
 
-/** The next message of the user's before or behind the place in view. @param {Desk} desk @param {1 | -1} by */
-function neighbour({ place, items }, by) {
+/** The next message of the user's before or behind a message, or the place in view. @param {Desk} desk @param {1 | -1} by @param {number} [message] */
+function neighbour({ place, items }, by, message) {
   const all = items.peek();
+  const from = message ? all.findIndex((/** @type {any} */ item) => isMine(item) && item.said.id === message) : -1;
+  if (from >= 0) return by > 0 ? all.slice(from + 1).find(isMine) : all.slice(0, from).findLast(isMine);
   const { anchor } = place;
   const at = anchor && !place.isAtEnd ? place.placeOf(anchor.key) : place.view.first;
   const isThere = anchor && !place.isAtEnd && Math.abs(anchor.offset - MARGIN) < 4;
   for (let i = at + (by > 0 || isThere ? by : 0); i >= 0 && i < all.length; i += by) {
-    if (all[i].kind === "me") return all[i];
+    if (isMine(all[i])) return all[i];
   }
   return undefined;
 }
+
+/** @param {any} item */
+const isMine = (item) => item.kind === "me";
 
 /** @param {Desk} desk @param {any} item */
 function jump({ place, items }, item) {

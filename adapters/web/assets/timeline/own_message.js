@@ -31,6 +31,8 @@ export const OwnMessage = memo((/** @type {{message: Message, at: Around}} */ { 
       ${!at.readonly &&
       html`<${SignButton} sign="pen" label="Edit" onClick=${() => at.do("message.edit", { message: message.id })} />
         <${SignButton} sign="retry" label="Send again with another model…" onClick=${(/** @type {Event} */ event) => at.do("message.resend", { message: message.id, at: event.currentTarget })} />`}
+      <${SignButton} sign="chev-up" label="Previous message of mine" onClick=${() => at.do("message.previous", { message: message.id })} />
+      <${SignButton} sign="down" label="Next message of mine" onClick=${() => at.do("message.next", { message: message.id })} />
       <${SignButton} sign="copy" label="Copy" onClick=${() => at.do("copy", { text })} />
       <${SignButton} sign="link" label="Copy a link to this message" onClick=${() => at.do("message.link", { message: message.id })} />
       ${time !== null && html`<time datetime=${message.created_at}>${clock(time)}</time>`}
