@@ -69,11 +69,12 @@ class Listener:
 async def a_listener(stage, *, by=ANN, query=""):
     path, streaming = f"{ROOT}/watch{query}", stage.streaming
     lists = streaming.shared_lists if "shared=true" in query else streaming.owners
+    others = lists.statistics().watchers
     async with stage.socket(path, by=by) as socket, trio.open_nursery() as nursery:
         listener = Listener(socket)
         nursery.start_soon(listener.listen)
-        with trio.fail_after(PATIENCE_SECONDS):  # no event says that he is there
-            while not lists.statistics().watchers:
+        with trio.fail_after(PATIENCE_SECONDS):  # no event says that the listener is there
+            while lists.statistics().watchers <= others:
                 await trio.sleep(0.005)
         yield listener
         nursery.cancel_scope.cancel()
@@ -191,8 +192,17 @@ async def test_who_asks_is_told_of_chats_that_are_shared_with_them_too(stage):
     assert {str(ANN)} == {event["chat"]["owner_id"] for event in told}
 
 
-async def test_who_may_read_it_no_more_is_told_no_more(stage):
-    chat, other = await stage.create(HELLO), await stage.create(HELLO)
+async def chats_at_rest(stage, count):
+    """Create chats whose first turns are over. Later watchers are told only of what comes then."""
+    async with a_listener(stage) as owner:
+        chats = [await stage.create(HELLO) for _ in range(count)]
+        for chat in chats:
+            await owner.until(lambda chat=chat: owner.was(chat, "waiting"))
+    return chats
+
+
+async def test_a_user_who_may_not_read_a_chat_any_more_is_told_nothing_of_it(stage):
+    chat, other = await chats_at_rest(stage, 2)
     for each in (chat, other):
         await share(stage, each, BOB)
     async with a_listener(stage, by=BOB, query="?shared=true") as listener:
@@ -205,9 +215,7 @@ async def test_who_may_read_it_no_more_is_told_no_more(stage):
 
 
 async def test_a_reader_is_told_that_a_chat_is_shared_with_them_and_that_it_is_not_any_more(stage):
-    async with a_listener(stage) as owner:
-        chat = await stage.create(HELLO)
-        await owner.until(lambda: owner.was(chat, "waiting"))  # later news are of its readers alone
+    [chat] = await chats_at_rest(stage, 1)
     async with a_listener(stage, by=BOB, query="?shared=true") as listener:
         await share(stage, chat, BOB)
         stage.chats.store.bus.tell(ReadersChanged(chat, ANN, BOB))
