@@ -128,7 +128,8 @@ async def test_an_edit_in_the_middle_of_a_turn_leaves_nothing_of_it(slow_daemon)
 async def test_two_promotions_at_once_both_come_to_their_turn(slow_daemon):
     daemon = slow_daemon
     chat = await daemon.begin(ENDLESS)
-    for text in ("a", "b"):
+    texts = ["a [[deltas: 3]]", "b [[deltas: 3]]"]  # read together with a turn that said nothing
+    for text in texts:
         await daemon.ask("POST", f"{chat}/messages", message(text))
     queued = (await daemon.ask("GET", f"{chat}/messages")).said["queued_messages"]
     promoting = [partial(daemon.ask, "POST", f"{chat}/queue/{row['id']}/promote") for row in queued]
@@ -137,7 +138,7 @@ async def test_two_promotions_at_once_both_come_to_their_turn(slow_daemon):
 
     history = await daemon.at_rest(chat)
     assert 202 in [answer.status for answer in answers]
-    assert {ENDLESS, "a", "b"} == {text for role, text in history if role is USER}
+    assert {ENDLESS, *texts} == {text for role, text in history if role is USER}
 
 
 async def test_steering_enters_the_running_turn(fresh):
