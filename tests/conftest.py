@@ -10,6 +10,7 @@ from pathlib import Path
 
 import psycopg
 import pytest
+from hypothesis import HealthCheck, settings
 from psycopg.conninfo import make_conninfo
 
 from adapters.postgres import embedded
@@ -18,6 +19,16 @@ FAST = {"fsync": "off", "full_page_writes": "off", "max_connections": "300"}
 NUMBERS = itertools.count(1)
 RANDOM_ID = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}")
 NO_BROWSER = "no browser: "  # tests/web/browser.py says why
+
+# On a busy machine any example may take long, to be drawn as well as to be tried. All else stays as
+# Hypothesis chooses it, here or in CI.
+settings.register_profile(
+    "patient",
+    parent=settings.default,
+    deadline=None,
+    suppress_health_check=[HealthCheck.too_slow],
+)
+settings.load_profile("patient")
 
 # A shell that puts us into the background has its children ignore ctrl-C, and so would ours.
 if threading.current_thread() is threading.main_thread():
