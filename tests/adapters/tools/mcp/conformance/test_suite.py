@@ -35,7 +35,7 @@ pytestmark = [
 
 HERE = Path(__file__).parent
 FETCH_AGAIN_SECONDS = 600
-SUITE_SECONDS_MAX = 5 * PATIENCE_SECONDS
+SUITE_SECONDS_MAX = 4 * PATIENCE_SECONDS  # less than one test may take
 LOGINS_MAX = 5  # of a user who does whatever they are asked
 OURS = "https://conformance-test.local/client-metadata.json"  # as the suite names such a document
 
@@ -66,7 +66,7 @@ def suite():
     try:
         made = npm.locked(HERE, "mcp-conformance", again_seconds=FETCH_AGAIN_SECONDS)
     except npm.Unavailable as why:
-        npm.leave_out(f"the conformance suite was not run: {why}")
+        pytest.skip(f"the conformance suite was not run: {why}")
     return made / "node_modules/@modelcontextprotocol/conformance/dist/index.js"
 
 
