@@ -1,8 +1,8 @@
-"""News of chats for those with whom they are shared, and who watch their lists here; and that a
-chat is shared with them, or is no more.
+"""News of shared chats for their readers who watch their lists here.
 
-The database is asked once who may read the chats of all news that has come meanwhile, and only if
-a socket of such a reader is open here.
+Readers are also told when a chat is shared with them and when it is not any more. The database is
+asked once who may read the chats of all news that has come meanwhile, and only while a socket of a
+user who wants news of shared chats is open here.
 """
 
 from collections import deque
@@ -44,7 +44,7 @@ class SharedNews:
         self._more = trio.lowlevel.ParkingLot()
 
     def note(self, news: ListNews | ReadersChanged) -> None:
-        """Have the news told to those who may read the chat, or may read it no more."""
+        """Have the news told to the readers of the chat, and to a user who is not one any more."""
         if not _concerned(news, self._watching()):
             return
         if len(self._news) >= NEWS_MAX:
@@ -54,7 +54,7 @@ class SharedNews:
         self._more.unpark()
 
     async def run(self) -> None:
-        """Pass news on until cancelled. What the store does not answer for is lost, and counted."""
+        """Pass news on until cancelled. If the store does not answer, news is lost and counted."""
         while True:
             while not self._news:
                 await self._more.park()
@@ -73,7 +73,7 @@ class SharedNews:
 
 
 def _concerned(news: ListNews | ReadersChanged, watching: Collection[UserId]) -> bool:
-    """Return whether any of those who watch could have to be told."""
+    """Return whether the news may be for a user who watches."""
     if isinstance(news, ReadersChanged) and news.user is not None:
         return news.user in watching
     return bool(watching)
@@ -82,7 +82,7 @@ def _concerned(news: ListNews | ReadersChanged, watching: Collection[UserId]) ->
 def _told(
     news: ListNews | ReadersChanged, readers: Collection[UserId], watching: Collection[UserId]
 ) -> Iterator[tuple[UserId, ListChange]]:
-    """Yield who is told what."""
+    """Yield each user who is told, with the change that they are told."""
     if isinstance(news, ReadersChanged):
         named = watching if news.user is None else {news.user}.intersection(watching)
         for user in named:
