@@ -202,6 +202,7 @@ async def test_a_switch_that_the_browser_does_not_follow_stays_off(page):
 
 
 async def test_who_looks_elsewhere_is_told_of_a_turn_that_ended_while_the_line_was_away(page, api):
+    page.allow(r"ERR_|WebSocket|Failed to load resource|Failed to fetch")
     chat = await api.chat(f"{SLOWLY} Talk.", "running")
     await page.goto("/settings/notifications")
     await page.until(f"!!document.querySelector('.row:has(.cue.go) [href=\"/c/{chat}\"]')")
