@@ -446,6 +446,30 @@ async def test_on_a_phone_a_pinned_chat_is_moved_by_a_finger_that_rested_on_it(p
     await page.find("menuitem", "Unpin")
 
 
+async def test_on_a_phone_the_list_scrolls_where_a_lifted_row_is_held_at_its_end(page, api):
+    await only(api)
+    titles = [f"Pin {number:02}" for number in range(20)]
+    for title in titles:
+        chat = await titled(api, title)
+        await api.good("PATCH", f"{CHATS}/{chat}", {"pin_order": 1})
+    await page.size(*PHONE, phone=True)
+    await page.goto("/")
+    await stands(page, "Pinned", *titles)
+    start = await (await page.find("link", titles[0], LIST)).still()
+    end = await page.js("document.querySelector('.list').getBoundingClientRect().bottom - 5")
+
+    async with page.finger(start["x"], start["y"]) as move:
+        await page.until("document.querySelector('.row[data-lifted]')")
+        await move(start["x"], (start["y"] + end) / 2)
+        await move(start["x"], end)
+        left = "list.scrollHeight - list.clientHeight - list.scrollTop"
+        is_at_the_end = f"(list => list.scrollTop > 100 && {left} < 2)"
+        await page.until(f"{is_at_the_end}(document.querySelector('.list'))")
+        await page.until("document.querySelector('.row.drop-after')")
+
+    await stands(page, "Pinned", *titles[1:], titles[0])
+
+
 async def test_on_a_phone_a_long_press_opens_the_menu_and_a_tap_the_chat(page, api):
     await only(api)
     chat = await titled(api, "Pressed")

@@ -6,6 +6,8 @@ import { openChatMenu } from "./menu.js";
 const LONG_PRESS = 500; // milliseconds
 const STILL = 8; // pixels that a finger may move within a long press
 const DRAG_FROM = 5; // pixels that a pointer moves before it drags
+const EDGE = 56; // pixels from the top or the end of the list within which a drag scrolls it
+const PULL = 0.2; // of what the pointer is within that edge, in each frame
 
 /** Listen to pointers in the list. @param {HTMLElement} list @returns {() => void} */
 export function pointing(list) {
@@ -80,11 +82,14 @@ function lift(row, down) {
   row.classList.add("dragged");
   row.dataset.lifted = "";
   row.addEventListener("contextmenu", halt, { signal });
-  row.addEventListener("touchmove", halt, { signal, passive: false }); // the list stays where it is
+  row.addEventListener("touchmove", halt, { signal, passive: false }); // the list follows no finger
+  const scroll = scrolling(row, signal, (y) => (place = showPlace(row, y)));
   document.addEventListener(
     "pointermove",
     (event) => {
-      if (place || Math.abs(event.clientY - down.clientY) >= DRAG_FROM) place = showPlace(row, event.clientY);
+      if (!place && Math.abs(event.clientY - down.clientY) < DRAG_FROM) return;
+      place = showPlace(row, event.clientY);
+      scroll(event.clientY);
     },
     { signal },
   );
@@ -124,11 +129,13 @@ function startDrag(down) {
   const stop = new AbortController();
   const { signal } = stop;
   let place = 0;
+  const scroll = scrolling(row, signal, (y) => (place = showPlace(row, y)));
   document.addEventListener(
     "pointermove",
     (event) => {
       if (!place && Math.abs(event.clientY - down.clientY) < DRAG_FROM) return;
       place = showPlace(row, event.clientY);
+      scroll(event.clientY);
     },
     { signal },
   );
@@ -145,6 +152,31 @@ function startDrag(down) {
     signal,
     capture: true,
   });
+}
+
+/**
+ * Scroll the list as long as a dragged row is held near its top or its end.
+ * @param {HTMLElement} row @param {AbortSignal} signal
+ * @param {(y: number) => void} moved the list has moved below the pointer
+ * @returns {(y: number) => void} is told where the pointer is
+ */
+function scrolling(row, signal, moved) {
+  const list = /** @type {HTMLElement} */ (row.closest(".list"));
+  let pointer = 0, frame = 0;
+  signal.addEventListener("abort", () => cancelAnimationFrame(frame));
+  const step = () => {
+    frame = 0;
+    const { top, bottom } = list.getBoundingClientRect();
+    const before = list.scrollTop;
+    list.scrollTop += PULL * (Math.max(0, pointer - (bottom - EDGE)) - Math.max(0, top + EDGE - pointer));
+    if (list.scrollTop === before) return;
+    moved(pointer);
+    frame = requestAnimationFrame(step);
+  };
+  return (y) => {
+    pointer = y;
+    frame ||= requestAnimationFrame(step);
+  };
 }
 
 /** @param {HTMLElement} row */
