@@ -106,6 +106,7 @@ class ProviderRoutes:
                 body_bytes_max=BODY_BYTES_MAX,
                 answers=answers,
                 refusals=refusals,
+                has_etag=method == "GET",
             )
             for method, path, handle, says, body, answers, refusals in rows
         )

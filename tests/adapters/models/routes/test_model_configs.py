@@ -326,11 +326,13 @@ async def test_posts_at_the_same_moment_make_one_provider_and_one_default(edge):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("path", [MODELS, OFFER, "/api/v2/organizations/default/chats/models"])
-async def test_models_that_have_not_changed_are_not_sent_again(edge, path):
-    first = await edge.member.get(path)
-    again = await edge.member.get(path, headers={"if-none-match": first.headers["etag"]})
+@pytest.mark.parametrize(
+    "path", [MODELS, OFFER, PROVIDERS, "/api/v2/organizations/default/chats/models"]
+)
+async def test_a_catalogue_that_has_not_changed_is_not_sent_again(edge, path):
+    first = await edge.admin.get(path)
+    again = await edge.admin.get(path, headers={"if-none-match": first.headers["etag"]})
     await made(edge, await added(edge), model="another")
-    changed = await edge.member.get(path, headers={"if-none-match": first.headers["etag"]})
+    changed = await edge.admin.get(path, headers={"if-none-match": first.headers["etag"]})
 
     assert [200, 304, 200] == [first.status, again.status, changed.status]
