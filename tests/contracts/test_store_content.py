@@ -177,7 +177,7 @@ def errors_and_retries(text):
 
 @pytest.mark.parametrize(
     ("error", "retry"),
-    [(full(ChatError), full(RetryState)), *map(errors_and_retries, TEXTS)],
+    [(full(ChatError, of_compaction=False), full(RetryState)), *map(errors_and_retries, TEXTS)],
     ids=["every field", *map(ascii, TEXTS)],
 )
 async def test_errors_and_retries_come_back(world, error, retry):
@@ -190,6 +190,18 @@ async def test_errors_and_retries_come_back(world, error, retry):
 
     assert retry == retrying.chat.retry_state
     assert error == stopped.chat.last_error
+    assert (await world.reading.view(chat)).chat == stopped.chat
+
+
+async def test_an_error_that_ended_a_summary_comes_back_as_such(world):
+    chat = await a_chat(world)
+    await applied(world.ledger.apply(chat, [step(assistant("x")), ask.FinishTurn()]))
+    await applied(world.ledger.apply(chat, [ask.RequestCompaction()]))
+
+    await applied(world.ledger.apply(chat, [ask.FinishError(full(ChatError))]))
+
+    stopped = await world.rows(chat)
+    assert full(ChatError) == stopped.chat.last_error
     assert (await world.reading.view(chat)).chat == stopped.chat
 
 
