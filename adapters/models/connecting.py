@@ -127,26 +127,18 @@ def _messages(provider: ProviderConfig, client: HttpClient) -> ConfiguredProvide
     return AnthropicProvider(client, provider.key, base_url=_base_url(provider), name=provider.type)
 
 
-def _bedrock(provider: ProviderConfig, client: HttpClient) -> ConfiguredProvider:
-    assert provider.credentials is not None, "a bedrock provider has credentials"
-    return BedrockProvider(
-        client,
-        provider.credentials,
-        region=provider.region,
-        base_url=provider.base_url,
-        name=provider.type,
-    )
+def _at_aws(kind: type[BedrockProvider] | type[ConverseProvider]) -> Connect:
+    def connected(provider: ProviderConfig, client: HttpClient) -> ConfiguredProvider:
+        assert provider.credentials is not None, "a bedrock provider has credentials"
+        return kind(
+            client,
+            provider.credentials,
+            region=provider.region,
+            base_url=provider.base_url,
+            name=provider.type,
+        )
 
-
-def _converse(provider: ProviderConfig, client: HttpClient) -> ConfiguredProvider:
-    assert provider.credentials is not None, "a bedrock provider has credentials"
-    return ConverseProvider(
-        client,
-        provider.credentials,
-        region=provider.region,
-        base_url=provider.base_url,
-        name=provider.type,
-    )
+    return connected
 
 
 def _gemini(provider: ProviderConfig, client: HttpClient) -> ConfiguredProvider:
@@ -184,8 +176,8 @@ _RULES: dict[Wire, PromptRules] = {
 }
 _CONNECT: dict[Wire, Connect] = {
     Wire.MESSAGES: _messages,
-    Wire.BEDROCK: _bedrock,
-    Wire.CONVERSE: _converse,
+    Wire.BEDROCK: _at_aws(BedrockProvider),
+    Wire.CONVERSE: _at_aws(ConverseProvider),
     Wire.GEMINI: _gemini,
     Wire.CHAT: _chat_completions,
     Wire.RESPONSES: _responses,
