@@ -52,8 +52,8 @@ NO_SEARCH_OVER_CHAT = (
     "Web search is switched on, but this model cannot search over Chat Completions: it will not "
     "search. Use the Responses API, or a model with search in its name."
 )
-NO_SEARCH_OVER_CONVERSE = (
-    "Web search is switched on, but at AWS Bedrock this model has no search of its own: it will not"
+NO_SEARCH_AT_BEDROCK = (
+    "Web search is switched on, but models at AWS Bedrock have no search of their own: it will not"
     " search."
 )
 
@@ -134,10 +134,8 @@ def _warning(tool: ProviderTool, wire: Wire | None, model: str) -> str | None:
             return SEARCHES_ALONE if searches else FETCHES_ALONE
         case Wire.CHAT if searches and not searches_over_chat(model):
             return NO_SEARCH_OVER_CHAT
-        case Wire.CONVERSE:
-            return NO_SEARCH_OVER_CONVERSE if searches else NO_FETCH_AT_BEDROCK
-        case Wire.BEDROCK if not searches:
-            return NO_FETCH_AT_BEDROCK
+        case Wire.BEDROCK | Wire.CONVERSE:
+            return NO_SEARCH_AT_BEDROCK if searches else NO_FETCH_AT_BEDROCK
         case _:
             return None
 

@@ -7,7 +7,7 @@ from dataclasses import replace
 from actors.chat.turn.ports import Batch
 from actors.law.parts.assemble import ModelAnswer
 from actors.law.parts.deltas import ProviderFailure
-from actors.law.parts.prompt import Prompt, WebFetch
+from actors.law.parts.prompt import Prompt, WebFetch, WebSearch
 from adapters.models.providers.anthropic.events import MessageDecoder
 from adapters.models.providers.anthropic.provider import answer_tool
 from adapters.models.providers.anthropic.request import betas, body
@@ -58,8 +58,9 @@ class BedrockProvider:
         return MessageDecoder(EventSplitter(), answer_tool=tool, skipped=self._skipped)
 
     def _request(self, prompt: Prompt, action: str) -> ProviderRequest:
-        """Return a request without the reading of pages, which AWS does not have."""
-        tools = tuple(tool for tool in prompt.provider_tools if not isinstance(tool, WebFetch))
+        """Return a request without searches and the reading of pages, which AWS does not have."""
+        web = (WebSearch, WebFetch)
+        tools = tuple(tool for tool in prompt.provider_tools if not isinstance(tool, web))
         prompt = replace(prompt, provider_tools=tools)
         extra: dict[str, object] = {"anthropic_version": API_VERSION}
         if wanted := betas(prompt):

@@ -8,8 +8,8 @@ import trio
 from adapters.models.routes.presenters import (
     FETCHES_ALONE,
     NO_FETCH_AT_BEDROCK,
+    NO_SEARCH_AT_BEDROCK,
     NO_SEARCH_OVER_CHAT,
-    NO_SEARCH_OVER_CONVERSE,
     SEARCHES_ALONE,
 )
 from tests.adapters.models.routes.test_providers import MODELS, PROVIDERS, added
@@ -96,7 +96,10 @@ async def test_a_search_that_a_model_will_never_make_is_warned_of_where_it_is_sw
     claude = await made(edge, anthropic, model="claude-x", **searching("anthropic"))
 
     aws = await added(edge, type="bedrock", name="aws", api_keys=None)
-    nova = await made(edge, aws, model="us.amazon.nova-pro-v1:0", **searching("anthropic"))
+    aws_searches = [
+        await made(edge, aws, model=name, **searching("anthropic"))
+        for name in ("anthropic.claude-z", "us.amazon.nova-pro-v1:0")
+    ]
 
     reads = {
         family: {"model_config": {"provider_options": {family: {"web_fetch_enabled": True}}}}
@@ -113,7 +116,7 @@ async def test_a_search_that_a_model_will_never_make_is_warned_of_where_it_is_sw
     assert [FETCHES_ALONE] == page["warnings"]
     assert [[NO_FETCH_AT_BEDROCK]] * 2 == [model["warnings"] for model in aws_pages]
     assert [SEARCHES_ALONE] == old["warnings"]
-    assert [NO_SEARCH_OVER_CONVERSE] == nova["warnings"]
+    assert [[NO_SEARCH_AT_BEDROCK]] * 2 == [model["warnings"] for model in aws_searches]
     assert [NO_SEARCH_OVER_CHAT] == plain["warnings"]
     for model in (new, none, search, responses, claude, pages, there):
         assert "warnings" not in model

@@ -14,6 +14,7 @@ from actors.law.parts.prompt import (
     Prompt,
     UserInput,
     WebFetch,
+    WebSearch,
 )
 from adapters.models.providers.bedrock.aws import AwsKeys, BearerToken
 from adapters.models.providers.bedrock.provider import BedrockProvider, model_id
@@ -85,9 +86,9 @@ async def test_what_the_transport_asks_for_stands_in_the_body(autojump_clock, nu
     assert not {"model", "stream"} & body.keys()
 
 
-async def test_reading_pages_is_not_asked_for_because_aws_does_not_have_it(autojump_clock, nursery):
+async def test_what_aws_does_not_have_is_not_asked_for(autojump_clock, nursery):
     network = Network(nursery, [[streamed(event(type="message_stop"), content_type=STREAM)]])
-    prompt = Prompt("anthropic.claude", PROMPT.messages, provider_tools=(WebFetch(),))
+    prompt = Prompt("anthropic.claude", PROMPT.messages, provider_tools=(WebSearch(), WebFetch()))
 
     await heard(network, prompt=prompt)
 
