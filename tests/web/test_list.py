@@ -26,8 +26,9 @@ async def titled(api, title, text="[[text: so be it]]", status="waiting", **new)
 
 
 async def sections(page):
-    """Return {heading: titles} as they stand."""
-    found = {}
+    """Return {heading: titles} as they stand; chats without a heading, as filters show them, are
+    left out."""
+    found, titles = {}, []
     for each in await page.js(SECTIONS):
         if isinstance(each, list):
             titles = found.setdefault(each[0], [])
