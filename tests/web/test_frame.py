@@ -353,6 +353,6 @@ async def test_four_chats_stream_beside_each_other_and_each_shows_its_own(page, 
         column = f"document.querySelector('.column[data-chat=\"{chat}\"]')"
         answer = f"[...{column}.querySelectorAll('article[data-role=assistant] .text')].at(-1)"
         await page.until(f"{answer}.innerText.trim() === {json.dumps(stored.strip())}")
-        assert 2 == await page.js(f"{column}.querySelectorAll('article[data-role=user]').length")
+        await page.until(f"{column}.querySelectorAll('article[data-role=user]').length === 2")
     assert await page.js("document.documentElement.scrollWidth <= innerWidth")
     assert [] == await page.faults_of_access()
