@@ -100,7 +100,7 @@ class ChatError:
     retryable: bool = False
     status_code: int | None = None
     detail: str | None = None
-    of_compaction: bool = False  # it ended a turn that was to sum up, as somebody had asked for
+    of_compaction: bool = False  # the turn was to make a summary that a user had asked for
 
 
 @dataclass(frozen=True, slots=True)

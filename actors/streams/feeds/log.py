@@ -233,8 +233,8 @@ class LogMark:
 class Beginning:
     """The events that a new watcher gets first. Those who come at once with the same share it.
 
-    A frame is packed when somebody is about to read it, and the last few are kept: a long attempt
-    is never there a second time, as frames.
+    A frame is packed when a watcher is about to read it, and the last few frames are kept: so a
+    long attempt is never held a second time as frames.
     """
 
     events: Sequence[bytes]

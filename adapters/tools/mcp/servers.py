@@ -124,7 +124,7 @@ class ServerConfig(Struct, frozen=True, kw_only=True):
     oauth2_token_url: str = ""
     oauth2_revocation_url: str = ""
     oauth2_scopes: str = ""  # with blanks between
-    oauth2_auth_method: str = ""  # of the token endpoint; empty: nobody has said
+    oauth2_auth_method: str = ""  # at the token endpoint; empty: not known
     oauth2_issuer: str = ""  # of the endpoints that were discovered; empty: it is not known
     oauth2_iss_promised: bool = False  # it says with each code that the code is its own
     oauth2_resource: str = ""  # the server's name for itself; empty: it has none but its address

@@ -108,7 +108,7 @@ async def check(operation, before, answer, store, far):
         assert [] == far.told
         assert answer is None
         return False
-    with trio.fail_after(PATIENCE_SECONDS):  # whoever asked may be gone, and others tell of it
+    with trio.fail_after(PATIENCE_SECONDS):  # another task tells of it, as the caller has gone
         while len(moved := [hint for hint in far.told if isinstance(hint, ChatMoved)]) < len(after):
             await trio.sleep(0.002)
     assert operation.chats == [hint.chat for hint in moved]

@@ -39,7 +39,7 @@ class BedrockEndpoint:
         return ProviderRequest(self._origin, target, headers, content)
 
     def secrets(self) -> tuple[str, ...]:
-        """Return what must never come back out, even if somebody repeats it."""
+        """Return the secrets that no error or log may show, even if the server repeats them."""
         match self._credentials:
             case BearerToken(token):
                 return (token,)

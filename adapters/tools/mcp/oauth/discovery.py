@@ -39,7 +39,7 @@ from adapters.tools.mcp.oauth.token_endpoint import WANTED, CompressedAnswer, re
 
 ASKING = {**WANTED, "accept": "application/json, text/event-stream"}
 SECONDS_MAX = 30.0  # for all of it; then it has failed
-AGAIN_SECONDS_MAX = 10.0  # while somebody logs in; then it is as it was
+AGAIN_SECONDS_MAX = 10.0  # while a user logs in; then the known server still counts as trusted
 _Found = TypeVar("_Found")
 
 

@@ -86,7 +86,7 @@ def older_endpoints(url: str) -> Mapping[str, Any]:
 
 
 def promises_issuer(metadata: Mapping[str, Any]) -> bool:
-    """Return whether whoever comes back with a code says who has given it (RFC 9207)."""
+    """Return whether a browser that comes back with a code names its issuer, too (RFC 9207)."""
     return metadata.get("authorization_response_iss_parameter_supported") is True
 
 

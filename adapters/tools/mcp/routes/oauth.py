@@ -230,7 +230,7 @@ def _packed(scopes: str) -> str:
 def _unpacked(packed: str) -> str:
     try:
         return joined(urlsafe_b64decode(packed + "=" * (-len(packed) % 4)).decode())
-    except ValueError:  # somebody has written it anew; it is their token
+    except ValueError:  # the user has changed their cookie, which harms their own token alone
         return ""
 
 

@@ -59,7 +59,7 @@ def test_what_a_newcomer_is_told_is_packed_as_they_read_it_and_shared_by_those_b
     begun = Beginning([b"e"] * (10 * FRAME_EVENTS_MAX), 0)
     one, other = begun.frames(counted), begun.frames(counted)
     assert next(one) == next(other)
-    assert [FRAME_EVENTS_MAX] == packed, "of what nobody has come to there are no frames yet"
+    assert [FRAME_EVENTS_MAX] == packed, "frames that no watcher has read yet are not packed"
     assert list(one) == list(other)
     assert len(begun._frames) <= logs.FRAMES_KEPT
 

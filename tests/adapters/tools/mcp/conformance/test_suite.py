@@ -66,7 +66,7 @@ def suite():
     try:
         made = npm.locked(HERE, "mcp-conformance", again_seconds=FETCH_AGAIN_SECONDS)
     except npm.Unavailable as why:
-        pytest.skip(f"the conformance suite was not run: {why}")
+        pytest.skip(f"no suite: {why}")
     return made / "node_modules/@modelcontextprotocol/conformance/dist/index.js"
 
 
@@ -124,7 +124,7 @@ async def run(suite, name, port, folder):
 
 
 def told(folder):
-    """What the suite has seen, by scenario."""
+    """Return the checks that the suite has made, by scenario."""
     return {
         re.sub(r"-\d{4}-\d\d-\d\dT[\d-]+Z$", "", str(path.parent.relative_to(folder))): json.loads(
             path.read_text()
