@@ -43,6 +43,20 @@ class CommandOutput:
         del self._tail[:-TAIL_BYTES_MAX]
 
     @property
+    def total(self) -> int:
+        """Return how many bytes were written."""
+        return self._total
+
+    def since(self, position: int) -> tuple[int, bytes]:
+        """Return what was written behind a position, as far as it is kept: where that begins, and
+        its bytes. It begins later if something between was dropped."""
+        tail_at = self._total - len(self._tail)
+        if position >= tail_at or tail_at > len(self._head):
+            begins = max(position, tail_at)
+            return begins, bytes(self._tail[begins - tail_at :])
+        return position, bytes(self._head[position:] + self._tail)
+
+    @property
     def shown(self) -> OutputExcerpt:
         retained = len(self._head) + len(self._tail)
         omitted = self._total - retained

@@ -4,7 +4,7 @@ What cannot be done comes back as `WorkspaceRefusal`, in words for the model. Wh
 bug. All paths are absolute and lie in the workspace.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from enum import Enum
@@ -13,6 +13,7 @@ from uuid import UUID
 
 from actors.law.chat import Chat
 from actors.tools.editing import EditedFile, FileEdits
+from actors.tools.live_output import LivePiece
 from actors.tools.output import OutputExcerpt
 
 
@@ -96,13 +97,19 @@ class NotStarted:
     says: str
 
 
+ShowOutput = Callable[[LivePiece], object]
+
+
 class Processes(Protocol):
     """The processes of one chat in one workspace, which no other chat sees. They outlive a turn."""
 
     async def start(self, command: Command) -> Process | NotStarted | WorkspaceRefusal: ...
 
-    async def wait(self, id: str, seconds: float) -> Process | WorkspaceRefusal:
-        """Wait until the process has ended, but not for longer than that."""
+    async def wait(
+        self, id: str, seconds: float, *, show: ShowOutput | None = None
+    ) -> Process | WorkspaceRefusal:
+        """Wait until the process has ended, but not for longer than that. Meanwhile `show` is
+        called with what it writes, if it runs in this process of the daemon."""
         ...
 
     async def all(self) -> Sequence[Process]:

@@ -95,12 +95,14 @@ class LocalProcesses:
             disk_mb=row.disk_mb,
         )
 
-    async def wait(self, id: str, seconds: float) -> Process | WorkspaceRefusal:
+    async def wait(
+        self, id: str, seconds: float, *, show: ports.ShowOutput | None = None
+    ) -> Process | WorkspaceRefusal:
         if not self.table.knows(self.chat.id, id):
             elsewhere = await self.peers.wait(self.chat.id, id, seconds)
             if elsewhere is not None:
                 return elsewhere
-        return await self.table.wait(self.chat.id, id, seconds)
+        return await self.table.wait(self.chat.id, id, seconds, show=show)
 
     async def all(self) -> Sequence[Process]:
         both = [*self.table.all(self.chat.id), *await self.peers.all(self.chat.id)]

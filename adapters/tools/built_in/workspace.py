@@ -14,8 +14,10 @@ from actors.law.ids import FileId
 from actors.law.parts.message import FilePart
 from actors.law.store.retry import retry_store
 from actors.prompts.ports import ChatFiles, Document
+from actors.streams.pieces import ResultPiece
 from actors.tools.commands import parse_command, seconds_of
 from actors.tools.editing import FileEdits
+from actors.tools.live_output import LivePiece
 from actors.tools.output import LINES_MAX, number_lines
 from actors.tools.plans import write_refusal
 from actors.tools.workspaces import (
@@ -23,6 +25,7 @@ from actors.tools.workspaces import (
     ChatWorkspaces,
     Command,
     NotStarted,
+    ShowOutput,
     Signal,
     WorkspaceRefusal,
 )
@@ -171,7 +174,8 @@ class WorkspaceTools:
         if isinstance(started, NotStarted):
             return not_started_result(started.says)
         if not wanted.background:
-            started = _granted(await at.processes.wait(started.id, seconds))
+            waited = await at.processes.wait(started.id, seconds, show=_shown_by(calling))
+            started = _granted(waited)
         return execute_result(
             started, waited_seconds=seconds, began_in_background=wanted.background
         )
@@ -180,7 +184,7 @@ class WorkspaceTools:
         self, at: ChatWorkspace, calling: ToolInvocation, asked: ProcessOutput
     ) -> ResultDocument:
         id, seconds = _process_id(asked.process_id), _seconds("wait_timeout", asked.wait_timeout)
-        found = await at.processes.wait(id, seconds)
+        found = await at.processes.wait(id, seconds, show=_shown_by(calling))
         return (
             {"error": found.says} if isinstance(found, WorkspaceRefusal) else output_result(found)
         )
@@ -198,6 +202,16 @@ class WorkspaceTools:
         if refused is not None:
             return {"error": refused.says}
         return {"success": True, "message": f"{asked.signal} was sent to process {id}"}
+
+
+def _shown_by(calling: ToolInvocation) -> ShowOutput:
+    """Return what shows the watchers of the chat a command's output, as the result of the call."""
+    call = calling.call
+
+    def show(piece: LivePiece) -> None:
+        calling.show(ResultPiece(call.id, call.name, piece.text, resets=piece.resets))
+
+    return show
 
 
 def _granted(answer: Any) -> Any:

@@ -15,13 +15,14 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from functools import partial
 from subprocess import STDOUT
-from typing import Annotated
+from typing import Annotated, NoReturn
 from uuid import UUID, uuid4
 
 import trio
 
 from actors.law.ids import ChatId
 from actors.tools import workspaces as ports
+from actors.tools.live_output import LiveOutput
 from actors.tools.output import CommandOutput
 from actors.tools.workspaces import NotStarted, Signal, WorkspaceRefusal
 from adapters.workspaces.commands.process_groups import (
@@ -72,6 +73,7 @@ class _Running:
     began: float = field(default_factory=now)
     began_at: datetime = field(default_factory=wall)
     output: CommandOutput = field(default_factory=CommandOutput)
+    more: trio.lowlevel.ParkingLot = field(default_factory=trio.lowlevel.ParkingLot)
     ended: trio.Event = field(default_factory=trio.Event)
     ended_after: float = 0.0
     ended_at: datetime | None = None
@@ -90,6 +92,9 @@ class ProcessStatistics:
     running: Annotated[int, GaugeMetric("Commands that run in workspaces.")]
     ended: Annotated[int, GaugeMetric("Commands that have ended and whose output is still kept.")]
     started_count: Annotated[int, CounterMetric("Commands that were started in workspaces.")]
+    shown_characters_count: Annotated[
+        int, CounterMetric("Characters of output that watchers were shown while commands ran.")
+    ]
 
 
 class ProcessTable:
@@ -102,7 +107,7 @@ class ProcessTable:
         self._kept_seconds = kept_seconds
         self._lifeline = lifeline
         self._known: dict[str, _Running] = {}  # in the order in which they began
-        self._started_count = 0
+        self._started_count = self._shown_characters = 0
 
     def start(self, spec: ProcessSpec) -> str | NotStarted | WorkspaceRefusal:
         self._forget()
@@ -136,13 +141,31 @@ class ProcessTable:
         self._started_count += 1
         return started.id
 
-    async def wait(self, chat: ChatId, id: str, seconds: float) -> ports.Process | WorkspaceRefusal:
+    async def wait(
+        self, chat: ChatId, id: str, seconds: float, *, show: ports.ShowOutput | None = None
+    ) -> ports.Process | WorkspaceRefusal:
         found = self._find(chat, id)
         if isinstance(found, WorkspaceRefusal):
             return found
-        with trio.move_on_after(seconds):
-            await found.ended.wait()
+        async with trio.open_nursery() as nursery:
+            if show is not None:
+                nursery.start_soon(self._show, found, show)
+            with trio.move_on_after(seconds):
+                await found.ended.wait()
+            nursery.cancel_scope.cancel()
         return _seen(found)
+
+    async def _show(self, running: _Running, show: ports.ShowOutput) -> NoReturn:
+        """Show what a command writes, as long as it is waited for."""
+        live = LiveOutput()
+        while True:
+            while not live.is_behind(running.output):
+                await running.more.park()
+            await trio.sleep(live.pause_seconds)
+            piece = live.next(running.output)
+            if piece is not None:
+                self._shown_characters += len(piece.text)
+                show(piece)
 
     def knows(self, chat: ChatId, id: str) -> bool:
         return not isinstance(self._find(chat, id), WorkspaceRefusal)
@@ -187,7 +210,8 @@ class ProcessTable:
 
     def statistics(self) -> ProcessStatistics:
         running = sum(each.exit_code is None for each in self._known.values())
-        return ProcessStatistics(running, len(self._known) - running, self._started_count)
+        ended = len(self._known) - running
+        return ProcessStatistics(running, ended, self._started_count, self._shown_characters)
 
     def _find(self, chat: ChatId, id: str) -> _Running | WorkspaceRefusal:
         found = self._known.get(id)
@@ -223,7 +247,7 @@ class ProcessTable:
     async def _live(self, running: _Running) -> None:
         with stream_of(running.group.popen.stdout) as stream:
             async with trio.open_nursery() as nursery:
-                nursery.start_soon(_listen, stream, running.output)
+                nursery.start_soon(_listen, stream, running)
                 await running.group.wait()
                 running.group.kill()  # what it has left behind; itself it is not reaped yet
                 nursery.cancel_scope.deadline = trio.current_time() + DRAIN_SECONDS
@@ -261,11 +285,12 @@ def _why_not(error: Exception) -> str:
     return "not started: the command has a zero byte in it"
 
 
-async def _listen(stream: trio.lowlevel.FdStream, output: CommandOutput) -> None:
+async def _listen(stream: trio.lowlevel.FdStream, running: _Running) -> None:
     """Read the output until no process can write to it any more."""
     count = 0
     while data := await stream.receive_some(READ_BYTES):
-        output.add(data)
+        running.output.add(data)
+        running.more.unpark_all()
         count += len(data)
         if count > PAUSE_BYTES:
             count = 0

@@ -5,6 +5,7 @@ import signal
 import subprocess
 import sys
 import textwrap
+from functools import partial
 from uuid import UUID
 
 import pytest
@@ -109,6 +110,28 @@ async def test_one_that_hangs_goes_on_when_nobody_waits_any_more(table, order):
     assert ("begun\n", None) == (now.output.text, now.exit_code)
     assert table.signal(CHAT, id, Signal.TERMINATE) is None
     assert 128 + signal.SIGTERM == (await table.wait(CHAT, id, PATIENCE_SECONDS)).exit_code
+
+
+async def test_those_who_wait_see_what_it_writes_and_get_what_they_got_before(table, order):
+    seen, late = [], []
+    id = table.start(order("echo one; sleep 1000"))
+    async with trio.open_nursery() as nursery:
+        nursery.start_soon(partial(table.wait, CHAT, id, PATIENCE_SECONDS, show=seen.append))
+        with trio.fail_after(PATIENCE_SECONDS):
+            while not seen:
+                await trio.sleep(0.005)
+        nursery.start_soon(partial(table.wait, CHAT, id, PATIENCE_SECONDS, show=late.append))
+        with trio.fail_after(PATIENCE_SECONDS):
+            while not late:
+                await trio.sleep(0.005)
+        table.signal(CHAT, id, Signal.KILL)
+        await table.wait(CHAT, id, PATIENCE_SECONDS)
+
+    ended = await table.wait(CHAT, id, 0)
+    assert "one\n" == "".join(piece.text for piece in seen)[:4]
+    assert seen == late, "one who comes later sees it from its beginning"
+    assert "".join(piece.text for piece in seen) == ended.output.text
+    assert table.statistics().shown_characters_count == 2 * len(ended.output.text)
 
 
 async def test_one_that_hears_no_wish_is_killed(table, order, tmp_path):

@@ -10,6 +10,7 @@ import trio
 from actors.law.chat import Role
 from actors.tools.plans import plan_path
 from adapters.rehearsal.behaviour import Behaviour, ScriptedCall
+from tests.actors.streams.relay.cable import Ear
 from tests.adapters.chats.routes import daemon
 from tests.adapters.conftest import fresh
 
@@ -60,6 +61,38 @@ async def test_a_chat_makes_itself_a_workspace_and_works_in_it(fresh, tmp_path, 
     assert str(home) == made["path"]
     assert f"{home}\n" == wrote["output"]
     assert "here\n" == read["output"]
+
+
+async def test_what_a_command_writes_is_seen_while_it_runs(fresh, tmp_path):
+    pause = "until [ -e goes-on ]; do sleep 0.02; done"
+    command = executes(f"echo one; echo $(pwd) >&2; {pause}; echo two")
+    ears = []
+    async with a_daemon(fresh, tmp_path, CREATES, command) as running:
+        with running.chats.previews.follow(lambda it: ears.append(Ear(it)), fail=pytest.fail):
+            chat = await running.begin("work")
+            with trio.fail_after(daemon.PATIENCE_SECONDS):
+                while "one" not in (seen := live_text(ears)):
+                    await trio.sleep(0.005)
+            home = Path(seen.splitlines()[1])
+            (home / "goes-on").touch()
+            await running.at_rest(chat)
+        history = await running.chats.store.reading.history(chat)
+
+    [_, result] = [row.body.parts[0] for row in history if row.body.role is Role.TOOL]
+    assert seen == f"one\n{home}\n"
+    assert f"one\n{home}\ntwo\n" == json.loads(result.result)["output"]
+    last = parts_of(ears)[-1]
+    assert json.loads(result.result) == last["result"], "the whole result takes its place"
+
+
+def parts_of(ears):
+    """The parts of tool results that watchers were shown."""
+    heard = [json.loads(piece)["message_part"]["part"] for ear in ears for piece in ear.heard]
+    return [part for part in heard if part["type"] == "tool-result"]
+
+
+def live_text(ears):
+    return "".join(part.get("result_delta", "") for part in parts_of(ears))
 
 
 async def test_commands_end_with_the_daemon(fresh, tmp_path):
