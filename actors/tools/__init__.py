@@ -5,7 +5,7 @@ gating       which built-in tools a chat has, by its kind
 approvals    which calls need a person's consent before they run
 call_checks  which calls of a step are refused, and why
 output       results within their bounds: truncated, cut in the middle, with line numbers
-live_output  what watchers are shown of a command's output while it runs
+live_output  the output of a command, as watchers are shown it while it runs
 editing      edits of files: where they fit, and their diffs
 commands     shell commands as models write them
 plans        where the plan of a chat is kept, and what a plan has to be

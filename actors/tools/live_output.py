@@ -1,4 +1,4 @@
-"""What watchers are shown of a command's output while the command runs. Pure.
+"""The output of a command as watchers are shown it while the command runs. Pure.
 
 It is provisional, and apart from what the model gets: the result of the call takes its place. What
 a command writes is gathered for a moment and shown in one piece. If it writes faster than that is
