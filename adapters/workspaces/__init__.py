@@ -11,6 +11,8 @@ For other rooms:
     commands.processes       the commands that run in this process
     commands.process_groups  programs that end with this process, however it ends
     commands.sandbox         how commands are run: in a sandbox, without one, or not at all
+    git.diffs                how many lines of how many files a unified diff changes
+    git.remotes              addresses of git remotes, and names of branches
     context.pinned_contexts  what a chat knows of its workspace
     context.skills           the skills that a chat has
     context.turn_context     what a turn is told after the chat's own system rows
@@ -21,5 +23,6 @@ Inside:
     usage                    which workspaces are used, and how much of the disk they take
     caretaker                stops workspaces that are idle, removes those that are not needed
     commands                 the commands that run in workspaces
+    git                      the repositories in workspaces
     context                  what a chat knows of its workspace
 """
