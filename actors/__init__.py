@@ -8,6 +8,6 @@ prompts/     what a model is told: projection, compaction, context, plans, skill
 agents/      parents and children
 streams/     previews, feeds, subscriptions, what is relayed between processes
 chat/        the actor of a chat, and its turns
-upkeep/      titles, summaries, advice: what a model is asked beside the turn
+upkeep/      titles, summaries, advice: what a model is asked beside the turn; housekeeping
 supervisor/  acquisition, slots, leases, drain
 """

@@ -129,5 +129,16 @@ LOG_EVENTS = (
         "the store did not answer, for the first time or so many times in a row",
     ),
     LogEvent("supervisor.drained", "info", ("seconds", "chats", "cut"), "what ran was given back"),
+    LogEvent(
+        "housekeeping.delayed", "warning", ("error",), "the store is away, house is kept later"
+    ),
+    LogEvent("housekeeping.lost", "warning", ("chore",), "another process keeps house by now"),
+    LogEvent(
+        "housekeeping.failed",
+        "warning",
+        ("chore", "why"),
+        "a batch could not be done, the next pass tries again",
+    ),
+    LogEvent("housekeeping.done", "info", ("seconds", "did"), "a pass of housekeeping has ended"),
     LogEvent("job.failed", "warning", ("job", "error"), "a background job came to nothing"),
 )

@@ -13,4 +13,16 @@ UPDATE receipts SET status = %(status)s, answer = %(answer)s
 
 -- name: forget_receipts
 -- Drop those that nobody will ask for again.
-DELETE FROM receipts WHERE created_at < now() - %(keep_seconds)s * interval '1 second';
+WITH gone AS (
+    DELETE FROM receipts WHERE ctid = ANY(ARRAY(
+        SELECT ctid FROM receipts
+         WHERE created_at < now() - %(seconds)s::float8 * interval '1 second'
+         ORDER BY created_at LIMIT %(most)s))
+    RETURNING coalesce(length(answer), 0) AS size
+)
+SELECT count(*), coalesce(sum(size), 0)::bigint FROM gone;
+
+-- name: count_old_receipts
+-- How many of them there are.
+SELECT count(*) FROM receipts
+ WHERE created_at < now() - %(seconds)s::float8 * interval '1 second';

@@ -14,6 +14,7 @@ import trio
 
 from actors.law.ids import ChatId, MessageId, QueuedId, UserId
 from actors.law.store.ports import Receipt
+from actors.upkeep.age_rules import AgeRule
 from adapters.http.endpoints import Call, HttpResponse
 from adapters.http.refusals import HttpError, Validation
 from adapters.postgres.driver.faults import DatabaseFault
@@ -25,6 +26,13 @@ HEADER = "idempotency-key"
 KEY_CHARACTERS_MAX = 255  # a longer one is refused
 NOTE_SECONDS_MAX = 5.0  # for the note of an answer; then it is made again when it is needed
 KEPT_SECONDS = 24 * 3600.0  # of a name; then it may be used anew
+RECEIPT_RULE = AgeRule(
+    name="receipts",
+    help="names that clients gave to requests, with the answers",
+    delete=SQL["forget_receipts"],
+    count=SQL["count_old_receipts"],
+    seconds=KEPT_SECONDS,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,11 +72,6 @@ class Receipts:
         answering = {"user": user, "key": key, "status": status, "answer": answer}
         async with self._pool.connection() as connection:
             await connection.execute(SQL["answer_receipt"], answering)
-
-    async def forget(self) -> None:
-        """Delete those that are older than KEPT_SECONDS."""
-        async with self._pool.connection() as connection:
-            await connection.execute(SQL["forget_receipts"], {"keep_seconds": KEPT_SECONDS})
 
 
 ServeCall = Callable[

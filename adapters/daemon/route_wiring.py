@@ -19,11 +19,13 @@ from uuid import UUID
 
 import trio
 
+from actors.upkeep.housekeeping import Housekeeper
 from adapters.access.acl import ReaderStore
 from adapters.access.admission import Admission
 from adapters.access.changes import ChatSender
 from adapters.chats.files.routes import FileRoutes
 from adapters.chats.files.store import FileStore
+from adapters.chats.housekeeping.wiring import open_housekeeping
 from adapters.chats.overviews import OverviewStore, PinStore
 from adapters.chats.request_repeats import Receipts, RequestRepeats
 from adapters.chats.routes.chat_list import ChatListRoutes
@@ -168,13 +170,14 @@ async def open_routes(
             lease_seconds=config.lease_seconds,
             elsewhere=None if relay_edge is None else relay_edge.services.relays,
         ) as streaming,
+        open_housekeeping(store.pool) as housekeeper,
     ):
 
         def report() -> Mapping[str, Any]:
             return {
                 "server": server.statistics(),
                 "door": door.statistics(),
-                **statistics_of(chats, auth, streaming),
+                **statistics_of(chats, auth, streaming, housekeeper),
                 **({} if relay_edge is None else relay_edge.services.statistics()),
                 "trio": trio.lowlevel.current_statistics(),
             }
@@ -344,8 +347,11 @@ def chat_routes(deps: RouteDeps) -> Sequence[Routes]:
     )
 
 
-def statistics_of(chats: ChatServices, auth: Auth, streaming: StreamParts) -> Mapping[str, Any]:
+def statistics_of(
+    chats: ChatServices, auth: Auth, streaming: StreamParts, housekeeper: Housekeeper
+) -> Mapping[str, Any]:
     return {
+        "housekeeping": housekeeper.statistics(),
         "supervisor": chats.supervisor.statistics(),
         "background": chats.background.statistics(),
         "episodes": chats.previews.statistics(),

@@ -1,6 +1,6 @@
 """Wiring of the durable store: connections, the committer, hints to other processes."""
 
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from functools import partial
@@ -11,11 +11,9 @@ import trio
 from actors.law.store.hints import Hint
 from actors.streams.previews import RETENTION_SECONDS, Previews
 from adapters.chats.files.store import PromptFiles
-from adapters.chats.request_repeats import Receipts
 from adapters.chats.upkeep_stores import TitleStorage
 from adapters.postgres.bus import Switchboard
 from adapters.postgres.committing import WRITERS, Committer
-from adapters.postgres.driver.faults import DatabaseFault
 from adapters.postgres.driver.pool import Pool
 from adapters.postgres.hints import Hints
 from adapters.postgres.journal import Journal
@@ -24,7 +22,6 @@ from adapters.postgres.ledger import PostgresLedger
 from adapters.postgres.reading import Reading
 from adapters.settings import Config
 from runtime.children import Child, open_children
-from runtime.log import emit
 from runtime.restart import Restart
 
 # Connections that no load of readers keeps busy: the committer's writers, the lease, the hints.
@@ -32,7 +29,6 @@ OWN_CONNECTIONS = WRITERS + 2
 POOL_DRAIN_SECONDS = 5.0  # for connections in use; then their statements are cut off
 FLUSH_SECONDS = 2.0  # for the last hints; then other processes find out by polling
 ONCE = Restart(times=0)  # a part that cannot be restarted ends the process; others go on
-FORGET_SECONDS = 3600.0  # between two looks at what is old in the database
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,10 +65,9 @@ async def open_store(
         committer = Committer(own, tell=bus.tell, on_commit=bus.tell_commit)
         lease_seconds = config.lease_seconds
         journal = Journal(pool)
-        removing = partial(remove_old, previews, journal, Receipts(pool))
         children.start(Child(name="committer", body=committer.run, restart=ONCE))
         children.start(Child(name="hints", body=hints.run, restart=Restart()))
-        children.start(Child(name="housekeeping", body=removing, restart=Restart()))
+        children.start(Child(name="previews", body=partial(sweep, previews), restart=Restart()))
         yield Store(
             pool,
             PostgresLedger(
@@ -103,20 +98,8 @@ async def open_pool(conninfo: str, *, size: int) -> AsyncIterator[Pool]:
             await pool.drain(POOL_DRAIN_SECONDS)
 
 
-async def remove_old(previews: Previews, journal: Journal, receipts: Receipts) -> NoReturn:
-    """Remove what is old until cancelled; what cannot be removed now is tried again later."""
-    async with trio.open_nursery() as nursery:
-        nursery.start_soon(_forget, "journal.kept", journal.forget)
-        nursery.start_soon(_forget, "receipts.kept", receipts.forget)
-        while True:
-            await trio.sleep(RETENTION_SECONDS)
-            previews.sweep()
-
-
-async def _forget(kept: str, forget: Callable[[], Awaitable[object]]) -> NoReturn:
+async def sweep(previews: Previews) -> NoReturn:
+    """Forget old previews until cancelled."""
     while True:
-        try:
-            await forget()
-        except DatabaseFault as fault:
-            emit(kept, "warning", error=fault)
-        await trio.sleep(FORGET_SECONDS)
+        await trio.sleep(RETENTION_SECONDS)
+        previews.sweep()

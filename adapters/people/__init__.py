@@ -9,6 +9,7 @@ routes.forms        forms of pages, and what shows that they are ours
 routes.schemas      people as JSON
 routes.sessions     logging in and out, and tickets
 store.deployment    the deployment and its first admin
+store.tokens        tokens, and when they go
 store.users         users on PostgreSQL
 
 Inside:

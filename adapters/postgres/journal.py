@@ -19,6 +19,7 @@ import trio
 from actors.chat.turn.ports import JournalEntry, ToolOutput
 from actors.law.chat import Chat
 from actors.law.parts.message import ToolCallPart, ToolResultPart
+from actors.upkeep.age_rules import AgeRule
 from adapters.postgres.codec.parts import CONTENT_VERSION, from_json, storable_id, to_json
 from adapters.postgres.driver.faults import DatabaseFault
 from adapters.postgres.driver.pool import Pool
@@ -26,7 +27,13 @@ from adapters.postgres.driver.values import Json, Row
 from adapters.postgres.queries import SQL
 
 KEEP_SECONDS = 7 * 86_400.0  # a batch that is older than this is not resumed any more
-
+JOURNAL_RULE = AgeRule(
+    name="journal",
+    help="entries of the journal of tool calls, whose results are in their chats",
+    delete=SQL["forget_calls"],
+    count=SQL["count_old_calls"],
+    seconds=KEEP_SECONDS,
+)
 
 NOTED_TOGETHER_MAX = 64  # ends of calls in one statement; the next ones wait for it
 
@@ -104,11 +111,6 @@ class Journal:
                 return
             for note in group:  # the server refused one of them, and with it all
                 await self._note([note])
-
-    async def forget(self) -> None:
-        """Delete entries that will not be asked for any more."""
-        async with self._pool.connection() as connection:
-            await connection.execute(SQL["forget_calls"], {"keep_seconds": KEEP_SECONDS})
 
 
 def _wanted(chat: Chat, calls: Sequence[ToolCallPart]) -> dict[str, object]:

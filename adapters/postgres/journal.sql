@@ -49,5 +49,16 @@ UPDATE tool_calls t
    AND t.tool_call_id = l.tool_call_id;
 
 -- name: forget_calls
--- Drop entries of steps that were committed long ago.
-DELETE FROM tool_calls WHERE begun_at < now() - %(keep_seconds)s * interval '1 second';
+-- Drop entries of steps that were committed long ago. One that is written meanwhile stays.
+WITH gone AS (
+    DELETE FROM tool_calls WHERE ctid = ANY(ARRAY(
+        SELECT ctid FROM tool_calls
+         WHERE begun_at < now() - %(seconds)s::float8 * interval '1 second' LIMIT %(most)s))
+    RETURNING 1
+)
+SELECT count(*), 0::bigint FROM gone;
+
+-- name: count_old_calls
+-- How many of them there are.
+SELECT count(*) FROM tool_calls
+ WHERE begun_at < now() - %(seconds)s::float8 * interval '1 second';

@@ -16,6 +16,7 @@ import trio
 from psycopg.errors import UniqueViolation
 
 from actors.law.ids import UserId
+from actors.upkeep.age_rules import AgeRule
 from adapters.people.store.users import User
 from adapters.postgres.driver.faults import DatabaseFault
 from adapters.postgres.driver.pool import Pool
@@ -36,7 +37,20 @@ KEEP_ENDED_SECONDS = 30 * 86_400.0  # after its end a token is forgotten
 NOTE_SECONDS = 60.0  # between two notes; the last use that is shown may be so old
 NOTED_MAX = 10_000  # tokens at once; further ones are noted at their next use
 LAST_SECONDS = 2.0  # for the last note, when the daemon stops; then it is not taken
-SWEEP_NOTES = 60  # with every so many notes, what has ended long ago is swept
+
+TOKEN_RULE = AgeRule(
+    name="tokens",
+    help="tokens and sessions that ended 30 days ago",
+    delete=SQL["sweep_tokens"],
+    count=SQL["count_old_tokens"],
+    seconds=KEEP_ENDED_SECONDS,
+)
+LINK_RULE = AgeRule(
+    name="links",
+    help="one-time links that have ended",
+    delete=SQL["sweep_invitations"],
+    count=SQL["count_old_invitations"],
+)
 
 _ALPHABET = string.ascii_letters + string.digits
 
@@ -152,12 +166,6 @@ class Tokens:
         bounds = {"life_seconds": SESSION_LIFE_SECONDS, "idle_seconds": SESSION_IDLE_SECONDS}
         await self._read((SQL["note_use"], {"ids": list(ids), **bounds}))
 
-    async def sweep(self) -> None:
-        """Delete tokens and links that ended long ago."""
-        async with self._pool.connection() as connection:
-            sweeping = (SQL["sweep_tokens"], {"seconds": KEEP_ENDED_SECONDS})
-            await connection.run([sweeping, (SQL["sweep_invitations"], ())])
-
     async def _read(self, statement: Statement) -> list[Row]:
         async with self._pool.connection() as connection:
             return await connection.execute(*statement)
@@ -193,14 +201,10 @@ class TokenUseNotes:
             self._used.add(token)
 
     async def run(self) -> None:
-        """Write notes until cancelled, and sweep now and then."""
-        notes = 0
+        """Write notes until cancelled."""
         while True:
             await trio.sleep(NOTE_SECONDS)
             await self.write()
-            notes += 1
-            if notes % SWEEP_NOTES == 0:
-                await self._sweep()
 
     async def write(self) -> None:
         """Write what is not noted yet. What cannot be written is noted at its next use."""
@@ -211,9 +215,3 @@ class TokenUseNotes:
             await self._tokens.note_use(used)
         except DatabaseFault as fault:
             emit("usage.missed", "debug", tokens=len(used), why=str(fault))
-
-    async def _sweep(self) -> None:
-        try:
-            await self._tokens.sweep()
-        except DatabaseFault as fault:
-            emit("sweep.missed", "debug", what="tokens", why=str(fault))

@@ -98,12 +98,34 @@ UPDATE users SET last_seen_at = now(),
 
 -- name: sweep_tokens
 -- Delete tokens that ended long ago.
-DELETE FROM tokens
+WITH gone AS (
+    DELETE FROM tokens WHERE id IN (
+        SELECT id FROM tokens
+         WHERE least(revoked_at, expires_at) < now() - %(seconds)s::float8 * interval '1 second'
+         LIMIT %(most)s)
+    RETURNING 1
+)
+SELECT count(*), 0::bigint FROM gone;
+
+-- name: count_old_tokens
+-- How many of them there are.
+SELECT count(*) FROM tokens
  WHERE least(revoked_at, expires_at) < now() - %(seconds)s::float8 * interval '1 second';
 
 -- name: sweep_invitations
 -- Delete links that are too old.
-DELETE FROM invitations WHERE expires_at < now();
+WITH gone AS (
+    DELETE FROM invitations WHERE hash IN (
+        SELECT hash FROM invitations
+         WHERE expires_at < now() - %(seconds)s::float8 * interval '1 second' LIMIT %(most)s)
+    RETURNING 1
+)
+SELECT count(*), 0::bigint FROM gone;
+
+-- name: count_old_invitations
+-- How many of them there are.
+SELECT count(*) FROM invitations
+ WHERE expires_at < now() - %(seconds)s::float8 * interval '1 second';
 
 -- name: add_invitation
 -- Add a link for a user.

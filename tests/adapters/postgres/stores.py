@@ -37,6 +37,9 @@ from tests.patience import PATIENCE_SECONDS
 LEASE_SECONDS = 30.0
 PRISTINE = "pristine"
 TABLES = (  # what refers to them goes with them
+    "legal_holds",
+    "erasures",
+    "housekeeping",
     "ai_providers",
     "model_configs",
     "offered_models",
@@ -273,6 +276,16 @@ async def open_store(
         await opened.drain(seconds=1.0)
     finally:
         aside.close()
+
+
+async def apply_rule(pool, rule, *, days=None, most=1000):
+    """One batch of a rule by which things go when they are old; how many went."""
+    asked = {"seconds": rule.age_seconds(days), "most": most}
+    async with pool.connection() as connection:
+        [(found,)] = await connection.execute(rule.count, {"seconds": asked["seconds"]})
+        [(count, _)] = await connection.execute(rule.delete, asked)
+    assert count == min(found, most)
+    return count
 
 
 def new_chat_id() -> ChatId:

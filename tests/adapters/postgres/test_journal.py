@@ -13,8 +13,8 @@ from psycopg import DatabaseError
 from actors.chat.turn.ports import ToolOutput
 from actors.law.ids import FileId
 from actors.law.parts.message import FilePart, JsonText, Part, TextPart, ToolCallPart
-from adapters.postgres.journal import KEEP_SECONDS, Journal
-from tests.adapters.postgres.stores import new_chat_id, new_file_ids
+from adapters.postgres.journal import JOURNAL_RULE, KEEP_SECONDS, Journal
+from tests.adapters.postgres.stores import apply_rule, new_chat_id, new_file_ids
 from tests.contracts.given import a_held_chat
 from tests.fakes.records import full
 from tests.patience import PATIENCE_SECONDS
@@ -285,7 +285,7 @@ async def test_what_nobody_will_ask_for_any_more_is_forgotten(store, journal, ch
         seconds=KEEP_SECONDS + 60,
     )
 
-    await journal.forget()
+    await apply_rule(store.pool, JOURNAL_RULE)
 
     [entry] = await journal.begin(chat, calls("old", "young"))
     assert "young" == entry.tool_call_id

@@ -10,6 +10,7 @@ from actors.law.store.ports import Receipt
 from adapters.chats.request_repeats import (
     KEPT_SECONDS,
     KEY_CHARACTERS_MAX,
+    RECEIPT_RULE,
     Receipts,
     RequestRepeats,
 )
@@ -17,6 +18,7 @@ from adapters.http.endpoints import Call, Caller, HttpResponse, TokenSource
 from adapters.http.refusals import HttpError
 from tests.actors.law.chats import ANN, BOB, BROKEN
 from tests.adapters.chats.routes.ground import text
+from tests.adapters.postgres.stores import apply_rule
 from tests.contracts.given import applied
 
 KEY = [("idempotency-key", "one")]
@@ -113,7 +115,7 @@ async def test_after_a_day_a_name_means_nothing(ground):
     await ground.store.execute(
         "UPDATE receipts SET created_at = now() - %(s)s * interval '1 second'", s=KEPT_SECONDS + 1
     )
-    await Receipts(ground.store.pool).forget()
+    await apply_rule(ground.store.pool, RECEIPT_RULE)
 
     assert 201 == (await ground.create(headers=KEY)).status
     assert 2 == await chats(ground)
@@ -121,7 +123,7 @@ async def test_after_a_day_a_name_means_nothing(ground):
 
 async def test_within_a_day_it_is_not_forgotten(ground):
     first = await ground.create(headers=KEY)
-    await Receipts(ground.store.pool).forget()
+    await apply_rule(ground.store.pool, RECEIPT_RULE)
 
     assert first.body == (await ground.create(headers=KEY)).body
 

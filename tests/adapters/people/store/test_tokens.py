@@ -3,8 +3,9 @@
 import pytest
 
 from adapters.people.store import tokens as bounds
-from adapters.people.store.tokens import TokenKind, TokenRefusal, hash_of
+from adapters.people.store.tokens import LINK_RULE, TOKEN_RULE, TokenKind, TokenRefusal, hash_of
 from adapters.people.store.users import UserStatus
+from tests.adapters.postgres.stores import apply_rule
 
 
 async def personal(people, user, name="bot", **options):
@@ -199,7 +200,8 @@ async def test_what_has_long_been_of_no_use_is_swept(people):
         hash=hash_of(old.code),
     )
 
-    await people.tokens.sweep()
+    await apply_rule(people.pool, TOKEN_RULE)
+    await apply_rule(people.pool, LINK_RULE)
 
     assert {("good",), ("just revoked",)} == set(await people.rows("SELECT name FROM tokens"))
     assert [(hash_of(new.code),)] == await people.rows("SELECT hash FROM invitations")

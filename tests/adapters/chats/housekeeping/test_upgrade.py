@@ -1,0 +1,67 @@
+"""An upgrade erases nothing: an older database keeps everything until an admin says otherwise."""
+
+import json
+
+import pytest
+
+from adapters.models.settings import DEFAULTS, RETENTION_DAYS
+from adapters.postgres.driver.connection import DatabaseConnection
+from adapters.postgres.migrating import known, migrate
+
+[STEP] = [step.version for step in known() if step.name == "housekeeping"]
+BEFORE = known()[: STEP - 1]
+BOTH = ("retention_days", "debug_retention_days")
+
+
+@pytest.fixture
+async def look(database):
+    connection = await DatabaseConnection.open(database)
+    yield connection.execute
+    connection.close()
+
+
+async def upgraded(database, look, *, users=1, **values):
+    """Take the steps there were before, live a little, and take the others."""
+    await migrate(database, BEFORE)
+    for number in range(users):
+        await look(
+            "INSERT INTO users (id, username) VALUES (gen_random_uuid(), %(n)s)",
+            {"n": f"u{number}"},
+        )
+    for name, value in values.items():
+        await look(
+            "INSERT INTO settings (name, value) VALUES (%(n)s, %(v)s::text::json)",
+            {"n": name, "v": json.dumps(value)},
+        )
+    await migrate(database)
+    found = dict(await look("SELECT name, value::text FROM settings"))
+    [(since, former)] = await look("SELECT upgraded_at IS NOT NULL, former::text FROM housekeeping")
+    return found, since, json.loads(former) if former else None
+
+
+async def test_an_older_database_keeps_everything(database, look):
+    found, since, former = await upgraded(database, look)
+
+    assert dict.fromkeys(BOTH, "0") == found
+    assert (True, None) == (since, former)
+
+
+async def test_what_was_set_when_it_had_no_effect_is_remembered_and_does_not_hold(database, look):
+    found, since, former = await upgraded(database, look, retention_days=7, auto_archive_days=90)
+
+    assert {"retention_days": "0", "debug_retention_days": "0", "auto_archive_days": "90"} == found
+    assert (True, {"retention_days": 7}) == (since, former)
+
+
+async def test_a_new_database_has_the_defaults_of_the_reference(database, look):
+    await migrate(database)
+
+    assert [] == await look("SELECT name FROM settings")
+    assert [(None,)] == await look("SELECT upgraded_at FROM housekeeping")
+    assert 30 == DEFAULTS[RETENTION_DAYS]
+
+
+async def test_a_database_that_was_made_and_never_used_is_new(database, look):
+    found, since, _ = await upgraded(database, look, users=0)
+
+    assert ({}, False) == (found, since)
