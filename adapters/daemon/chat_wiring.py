@@ -55,6 +55,7 @@ from adapters.tools.mcp.chat_tools.source import ServerTools
 from adapters.tools.mcp.wiring import Mcp, open_mcp
 from adapters.tools.mcp.workspaces.servers import WorkspaceServers, open_workspace_servers, trust_of
 from adapters.tools.toolbox import DeclaredTools, Toolbox
+from adapters.workspaces.browsing.browser import WorkspaceBrowser
 from adapters.workspaces.context.pinned_contexts import PinnedContexts, open_contexts
 from adapters.workspaces.context.skills import SkillIndex
 from adapters.workspaces.context.turn_context import TurnWords, WorkspacePlans
@@ -106,6 +107,7 @@ class ChatServices:
     figures: MetricsRegistry
     bookkeeper: Bookkeeper
     plugins: Plugins
+    browser: WorkspaceBrowser
 
 
 def basis_of(
@@ -186,7 +188,7 @@ async def open_chats(
                 following.enter_context(store.bus.follow_commits(summaries.note_commit))
             asked = (catalogue, vault, mcp, lifecycle, workspace_mcp, contexts, skills, summaries)
             running = (prompts, previews, supervisor, background, figures, keeper, basis.plugins)
-            yield ChatServices(store, *asked, *running)
+            yield ChatServices(store, *asked, *running, browser=WorkspaceBrowser(workspaces))
 
 
 def prompting_of(

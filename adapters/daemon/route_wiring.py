@@ -63,6 +63,7 @@ from adapters.tools.approvals.rule_routes import ConsentRuleRoutes
 from adapters.tools.approvals.store import ConsentStore
 from adapters.tools.mcp.routes.all_routes import mcp_routes
 from adapters.web.routes import web_rows
+from adapters.workspaces.browsing.routes import BrowsingRoutes
 from adapters.workspaces.routes import WorkspaceRoutes
 from adapters.workspaces.store import OwnedWorkspaces
 from runtime import threads as limits
@@ -343,6 +344,7 @@ def chat_routes(deps: RouteDeps) -> Sequence[Routes]:
             sharing=sharing,
         ),
         WorkspaceRoutes(owned, chats.lifecycle, organization=organization),
+        BrowsingRoutes(owned, chats.browser),
         FileRoutes(files, organization=organization, link_key=chats.vault.derived("file links")),
     )
 
@@ -359,6 +361,7 @@ def statistics_of(
         "catalogue": chats.catalogue.statistics(),
         "mcp": chats.mcp.statistics(),
         "workspaces": chats.lifecycle.statistics(),
+        "browsing": chats.browser.statistics(),
         "workspace_servers": chats.workspace_mcp.statistics(),
         "contexts": chats.contexts.statistics(),
         "skills": chats.skills.statistics(),

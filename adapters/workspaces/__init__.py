@@ -13,6 +13,8 @@ For other rooms:
     commands.sandbox         how commands are run: in a sandbox, without one, or not at all
     git.diffs                how many lines of how many files a unified diff changes
     git.remotes              addresses of git remotes, and names of branches
+    browsing.browser         the files of workspaces, as people look at them
+    browsing.routes          the endpoints of the files of workspaces
     context.pinned_contexts  what a chat knows of its workspace
     context.skills           the skills that a chat has
     context.turn_context     what a turn is told after the chat's own system rows
@@ -24,5 +26,6 @@ Inside:
     caretaker                stops workspaces that are idle, removes those that are not needed
     commands                 the commands that run in workspaces
     git                      the repositories in workspaces
+    browsing                 the files of a workspace as people look at them
     context                  what a chat knows of its workspace
 """

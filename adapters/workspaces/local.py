@@ -167,23 +167,24 @@ class LocalWorkspaces:
 
     def processes(self, chat: Chat, row: WorkspaceRow) -> LocalProcesses:
         return LocalProcesses(
-            self.table, self.peers, self.sandbox, self.environ, chat, row, self._paths(row.id)
+            self.table, self.peers, self.sandbox, self.environ, chat, row, self.paths(row.id)
         )
 
     def home(self, workspace: UUID) -> str:
         """Return the directory of a workspace, whether it exists or not."""
-        return self._paths(workspace).home
+        return self.paths(workspace).home
 
     def variables(self, workspace: UUID) -> Mapping[str, str]:
         """Return the variables that commands find in this workspace, whichever chat began them."""
-        paths, sandbox = self._paths(workspace), self.sandbox
+        paths, sandbox = self.paths(workspace), self.sandbox
         tmp = paths.tmp if isinstance(sandbox, NoSandbox) else sandbox.tmp(paths)
         return variables(self.environ, paths, tmp=tmp)
 
     def place(self, workspace: UUID) -> Path:
         return self.directory / str(workspace)
 
-    def _paths(self, workspace: UUID) -> WorkspacePaths:
+    def paths(self, workspace: UUID) -> WorkspacePaths:
+        """Return the directories of a workspace, whether they exist or not."""
         place = self.place(workspace)
         return WorkspacePaths(str(place / HOME), str(place / TMP))
 

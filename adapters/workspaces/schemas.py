@@ -52,3 +52,27 @@ class WorkspaceTemplate(Struct, frozen=True, kw_only=True):
     limits: WorkspaceLimits | UnsetType = UNSET
     readme: str | UnsetType = UNSET
     error: str | UnsetType = UNSET
+
+
+class FileEntry(Struct, frozen=True, kw_only=True):
+    """An entry of a directory. It has no `path` if its name is not UTF-8: then no address can say
+    it. `is_ignored` is left out where that is not known."""
+
+    name: str
+    path: str | UnsetType = UNSET  # relative to the workspace
+    kind: str  # file, directory, link, or other: a pipe, a socket, a device
+    size_bytes: int
+    modified_at: datetime | None
+    is_executable: bool
+    link_to: str | UnsetType = UNSET  # of a link
+    is_ignored: bool | UnsetType = UNSET  # by git
+
+
+class DirectoryPage(Struct, frozen=True, kw_only=True):
+    """A page of a directory: folders first, then by name. With `is_cut` it has more entries than
+    are ever listed."""
+
+    path: str  # relative to the workspace, without symbolic links; "" is the workspace itself
+    entries: Sequence[FileEntry]
+    count: int  # on all pages
+    is_cut: bool

@@ -63,6 +63,9 @@ TABLE = """
     POST   /api/v2/workspaces/{workspace}/start         401      404    404    404   200   200
     POST   /api/v2/workspaces/{workspace}/stop          401      404    404    404   200   200
     DELETE /api/v2/workspaces/{workspace}               401      404    404    404   204   204
+    GET    /api/v2/workspaces/{workspace}/files         401      404    404    404   409   409
+    GET    /api/v2/workspaces/{workspace}/files/content 401      404    404    404   409   409
+    GET    /api/v2/workspaces/{workspace}/files/archive 401      404    404    404   409   409
     GET    /api/v2/templates                            401      200    200    200   200   200
     GET    /api/v2/templates/{template}                 401      200    200    200   200   200
     GET    /api/v2/organizations/{organization}/templates 401    200    200    200   200   200
