@@ -5,15 +5,17 @@ with all its chats; then the background jobs; then the hints about what was give
 committer last, when no part is left that writes.
 """
 
-from collections.abc import AsyncIterator, Mapping, Sequence
-from contextlib import ExitStack, asynccontextmanager
+from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
+from contextlib import ExitStack, asynccontextmanager, contextmanager
 from dataclasses import dataclass
 from functools import partial
 from uuid import uuid4
 
 from actors.chat.actor import ChatActor
 from actors.chat.turn.deps import TurnDeps, TurnLimits
+from actors.chat.turn.ports import Model
 from actors.chat.turn.work import HeldChat
+from actors.law.chat import Chat
 from actors.law.ids import Holder, WorkerId
 from actors.prompts.advice import AdvisedChats
 from actors.streams.previews import Previews
@@ -36,6 +38,10 @@ from adapters.models.assembling import ProcessFacts
 from adapters.models.catalogue import Catalogue, ConfiguredCompacting
 from adapters.models.connecting import RehearsalHost
 from adapters.models.costs import Bookkeeper, ModelPrices, SideCosts, load_table
+from adapters.models.debug_runs.attempts import RecordingClient
+from adapters.models.debug_runs.recorder import CallRecords, RecordedModels, RecordSwitches
+from adapters.models.debug_runs.store import DebugRunStore
+from adapters.models.debug_runs.writer import FLUSH_SECONDS, RecordWriter
 from adapters.models.prompting import Prompting
 from adapters.models.provider_config import ModelConfig
 from adapters.models.providers.dial import Dial, dial_through, direct_dial, proxy_of, tls_context
@@ -106,6 +112,7 @@ class ChatServices:
     background: Background
     figures: MetricsRegistry
     bookkeeper: Bookkeeper
+    records: CallRecords
     plugins: Plugins
     browser: WorkspaceBrowser
 
@@ -122,10 +129,7 @@ def basis_of(
 async def open_chats(
     config: Config, basis: Basis, conninfo: str, *, url: str = ""
 ) -> AsyncIterator[ChatServices]:
-    """Run chats for the length of the block; at its end they are handed on first.
-
-    `url` is where other processes find this one.
-    """
+    """Run chats for the length of the block, and hand them on at its end; others are at `url`."""
     vault, previews = basis.vault, basis.previews
     prices, figures = ModelPrices(await load_table()), MetricsRegistry()
     async with (
@@ -133,6 +137,7 @@ async def open_chats(
         open_client(basis.dial) as client,
         open_background(drain_seconds=min(DRAIN_SECONDS, config.drain_seconds)) as background,
         open_catalogue(config, store, basis, client) as catalogue,
+        open_records(config, store, basis, catalogue) as records,
         open_workspaces(config, store.pool) as workspaces,
         open_contexts(workspaces, store.pool, store.bus) as contexts,
         open_mcp(store.pool, store.bus, vault=vault, allowed=tuple(config.private_networks)) as mcp,
@@ -157,6 +162,7 @@ async def open_chats(
             prompts=prompts,
             limits=guards,
             bookkeeper=keeper,
+            recorder=records,
             advised=advised,
             files=ChatFileKeeper(store.pool),
             plans=plans,
@@ -174,21 +180,36 @@ async def open_chats(
             journal=store.journal,
             prices=prices,
             previews=previews,
-            titles=titles_of(store, background, catalogue, keeper),
+            titles=titles_of(store, background, catalogue, keeper, records),
             compacting=ConfiguredCompacting(catalogue),
             books=keeper,
+            recorder=records,
             telemetry=PrometheusTelemetry(figures),
             limits=guards,
             approving=approving_of(config, store),
         )
         supervisor = start_supervisor(config, store, basis, world, children)
-        summaries = summaries_of(store, background, catalogue, keeper)
-        with skills.follow(store.bus), server_tools.follow(store.bus), ExitStack() as following:
-            if config.summaries:
-                following.enter_context(store.bus.follow_commits(summaries.note_commit))
+        summaries = summaries_of(store, background, catalogue, keeper, records)
+        with following(config, store, skills, server_tools, summaries):
             asked = (catalogue, vault, mcp, lifecycle, workspace_mcp, contexts, skills, summaries)
-            running = (prompts, previews, supervisor, background, figures, keeper, basis.plugins)
-            yield ChatServices(store, *asked, *running, browser=WorkspaceBrowser(workspaces))
+            running = (prompts, previews, supervisor, background, figures, keeper, records)
+            files = WorkspaceBrowser(workspaces)
+            yield ChatServices(store, *asked, *running, basis.plugins, browser=files)
+
+
+@contextmanager
+def following(
+    config: Config,
+    store: Store,
+    skills: SkillIndex,
+    servers: ServerTools,
+    summaries: AutomaticSummaries,
+) -> Iterator[None]:
+    """Tell these parts the news for the length of the block."""
+    with skills.follow(store.bus), servers.follow(store.bus), ExitStack() as more:
+        if config.summaries:
+            more.enter_context(store.bus.follow_commits(summaries.note_commit))
+        yield
 
 
 def prompting_of(
@@ -220,21 +241,31 @@ def approving_of(config: Config, store: Store) -> ApprovalSettings:
 
 
 def titles_of(
-    store: Store, background: Background, catalogue: Catalogue, keeper: Bookkeeper
+    store: Store,
+    background: Background,
+    catalogue: Catalogue,
+    keeper: Bookkeeper,
+    records: CallRecords,
 ) -> AutomaticTitles:
-    return AutomaticTitles(
-        background, store.titles, store.files, choose=catalogue.for_automatic_titles, books=keeper
-    )
+    def choose(chat: Chat, model: Model) -> Model | None:
+        found = catalogue.for_automatic_titles(chat, model)
+        return None if found is None else records.recorded(found, chat, "title_generation")
+
+    return AutomaticTitles(background, store.titles, store.files, choose=choose, books=keeper)
 
 
 def summaries_of(
-    store: Store, background: Background, catalogue: Catalogue, keeper: Bookkeeper
+    store: Store,
+    background: Background,
+    catalogue: Catalogue,
+    keeper: Bookkeeper,
+    records: CallRecords,
 ) -> AutomaticSummaries:
     return AutomaticSummaries(
         background,
         SummaryStorage(store.pool, tell=store.bus.tell),
         histories=store.reading,
-        models=catalogue,
+        models=RecordedModels(catalogue, records, "quickgen"),
         books=keeper,
         may_be_asked=lambda model: model.config_id != REHEARSAL_MODEL,
     )
@@ -262,6 +293,26 @@ async def open_catalogue(
         with catalogue.follow(store.bus):
             await catalogue.begin()
             yield catalogue
+
+
+@asynccontextmanager
+async def open_records(
+    config: Config, store: Store, basis: Basis, catalogue: Catalogue
+) -> AsyncIterator[CallRecords]:
+    """Record the model calls of those who want that, for the length of the block."""
+    switches = RecordSwitches(
+        config.debug_logging_forced, catalogue.allows_records, catalogue.wants_records
+    )
+    writer = RecordWriter(
+        DebugRunStore(store.pool), worker=basis.worker, may_record=switches.is_on_for_any
+    )
+    records = CallRecords(switches, writer)
+    body, mailbox = writer.run, writer.mailbox
+    async with open_children("records of model calls", capacity=1) as children:
+        children.start(Child(name="debug runs", body=body, restart=Restart(), mailbox=mailbox))
+        with store.bus.follow_commits(records.note_commit):
+            yield records
+        await writer.flush(FLUSH_SECONDS)
 
 
 def capacity_of(config: Config) -> SupervisorLimits:
@@ -300,7 +351,7 @@ def start_supervisor(
 
 @asynccontextmanager
 async def open_client(dial: Dial) -> AsyncIterator[HttpClient]:
-    client = HttpClient(dial)
+    client = RecordingClient(dial)
     try:
         yield client
     finally:

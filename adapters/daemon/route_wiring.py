@@ -50,6 +50,8 @@ from adapters.http.host.server import HttpServer
 from adapters.http.openapi_page import ApiDescription
 from adapters.http.refusals import HttpError
 from adapters.http.requests import HttpRequest
+from adapters.models.debug_runs.routes import DebugRunRoutes
+from adapters.models.debug_runs.store import DebugRunStore
 from adapters.models.routes.all_routes import catalogue_routes
 from adapters.models.routes.settings import DaemonFeatures
 from adapters.people.auth.wiring import Auth, open_auth
@@ -265,7 +267,7 @@ def api_routes(deps: RouteDeps) -> Sequence[Routes]:
             tell=chats.store.bus.tell,
             people=auth.cached_users,
             organization=deps.organization,
-            feature=DaemonFeatures(config.experiments),
+            feature=DaemonFeatures(config.experiments, config.debug_logging_forced),
         ),
         *mcp_routes(
             chats.mcp,
@@ -274,6 +276,7 @@ def api_routes(deps: RouteDeps) -> Sequence[Routes]:
             organization=deps.organization,
             organization_name=ORGANIZATION,
         ),
+        DebugRunRoutes(DebugRunStore(chats.store.pool), admit=deps.admission.to_update),
         *chat_routes(deps),
     )
 
@@ -333,6 +336,7 @@ def chat_routes(deps: RouteDeps) -> Sequence[Routes]:
             overviews,
             catalogue=catalogue,
             keeper=chats.bookkeeper,
+            recorder=chats.records,
             show=about.show,
         ),
         SharingRoutes(
@@ -366,6 +370,7 @@ def statistics_of(
         "contexts": chats.contexts.statistics(),
         "skills": chats.skills.statistics(),
         "summaries": chats.summaries.statistics(),
+        "debug_runs": chats.records.statistics(),
         "prompt_files": chats.store.files.statistics(),
         "bus": chats.store.bus.statistics(),
         "hints": chats.store.hints.statistics(),

@@ -14,12 +14,18 @@ prompt_texts          the texts that the daemon itself tells models             
 skill_file            the file of a skill                                               (pure)
 costs                 prices, and the book of what was bought beside messages
 store                 the stored catalogue
+debug_runs.attempts   the HTTP client that notes what is recorded
+debug_runs.recorder   whose model calls are recorded, and as what
+debug_runs.routes     the endpoints of recorded model calls
+debug_runs.store      recorded runs and steps, as they are stored
+debug_runs.writer     the actor that writes records
 routes                the catalogue's part of the API
 providers.dial        connections to other hosts
 providers.http        the HTTP client of all providers
 providers.faults      the ways in which a call fails
 
 Inside:
+debug_runs            records of model calls: the rest of their folder
 providers             a folder for each protocol, and the HTTP that they share
 
 A vendor that speaks a known protocol is added by its record in `actors.law.parts.vendors`. One with

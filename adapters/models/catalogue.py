@@ -34,7 +34,7 @@ from adapters.models.choosing import (
 from adapters.models.connecting import ModelCache, RehearsalHost
 from adapters.models.prompt_texts import visible_text
 from adapters.models.providers.http import HttpClient
-from adapters.models.settings import Override, UserSettings
+from adapters.models.settings import ALLOW_DEBUG_LOGGING, Override, UserSettings
 from adapters.models.snapshot import (
     REHEARSAL_MODEL,
     THRESHOLD_USUAL,
@@ -273,6 +273,18 @@ class Catalogue:
         ):
             return None
         return self._ready(found, own, override.effort)
+
+    # for records of model calls
+
+    def allows_records(self) -> bool:
+        """Return whether users may have their model calls recorded, as far as it is known here."""
+        snapshot = self._all.peek(_ALL)
+        return snapshot is not None and bool(snapshot.settings.value(ALLOW_DEBUG_LOGGING))
+
+    def wants_records(self, user: UserId) -> bool:
+        """Return whether a user has switched records of their model calls on, likewise."""
+        own = self._own.peek(user)
+        return own is not None and own.settings.wants_debug_logging
 
     def forget(self) -> None:
         self._unknown.clear()

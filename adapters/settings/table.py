@@ -271,6 +271,12 @@ class Config:
         default="on",
         help="whether models write summaries of turns and chats, for lists",
     )  # for lists, by models
+    debug_logging_forced: bool = setting(
+        Subject.CHATS,
+        OnOff(),
+        default="off",
+        help="whether the model calls of all users are recorded, whatever they have switched on",
+    )
     experiments: frozenset[str] = setting(
         Subject.CHATS,
         AnyOf((ADVISOR_EXPERIMENT, DESKTOP_EXPERIMENT)),

@@ -188,7 +188,7 @@ async def asked(world, line, caller, chat):
         "template": "empty",
         "call": "a",
         "tool": "execute",
-        **{name: str(uuid4()) for name in ("run", "server", "notification")},
+        **{name: str(uuid4()) for name in ("debugRun", "server", "notification")},
     }
     asking = Asked(places)
     special = SPECIAL.get(line_of(method, path))

@@ -66,6 +66,7 @@ SAID = {
     "workspace_days": "9",
     "workspace_days_max": "365",
     "log": "json",
+    "debug_logging_forced": "on",
     "log_level": "debug",
 }
 TOGETHER = ("tls_cert", "tls_key", "relay_listen")  # that others need beside them

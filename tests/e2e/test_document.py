@@ -20,7 +20,7 @@ CHECKS = (
     "response_schema_conformance",
 )
 # Not HTTP after the first line, or not there yet (501), or the end of the very token that asks.
-BUT = r"/(stream|watch|sse|logout|inbox|diff|debug/runs)(/|$)|/mcp/http"
+BUT = r"/(stream|watch|sse|logout|inbox|diff)(/|$)|/mcp/http"
 
 
 @pytest.mark.timeout(SECONDS_MAX)

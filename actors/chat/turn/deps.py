@@ -8,10 +8,12 @@ from random import random
 from actors.chat.turn.ports import (
     COMPACT_ON_REQUEST,
     NO_BOOKS,
+    NO_RECORDER,
     NO_TELEMETRY,
     NO_TITLE_JOBS,
     Books,
     CallJournal,
+    CallRecorder,
     Compacting,
     Models,
     Prices,
@@ -50,6 +52,7 @@ class TurnDeps:
     titles: TitleJobs = NO_TITLE_JOBS
     compacting: Compacting = COMPACT_ON_REQUEST
     books: Books = NO_BOOKS
+    recorder: CallRecorder = NO_RECORDER
     telemetry: Telemetry = NO_TELEMETRY
     approving: ApprovalSettings = NO_APPROVALS
     limits: TurnLimits = TurnLimits()

@@ -170,7 +170,7 @@ async def _call_model(
     preview = deps.previews.begin(attempt.key, attempt)
     try:
         asked = await ask(
-            model,
+            deps.recorder.recorded(model, chat, "chat_turn", history),
             prompt,
             attempt,
             deps.limits,
@@ -235,7 +235,8 @@ async def _summarise(
         return await end_with_error(held, FinishError(prompt), deps)
     at_stake.add(WholeStep.ANSWER)
     compaction = Compaction(_key(chat), source, _fullness(history, plan))
-    scribe = Scribe(compaction, plan.model, Attempt(compaction.key), deps)
+    writing = deps.recorder.recorded(plan.model, chat, "compaction", history)
+    scribe = Scribe(compaction, writing, Attempt(compaction.key), deps)
     said = await _shown_summary(compaction, scribe, prompt, deps)
     if not isinstance(said, Summary):
         await book_due(scribe.attempt, deps)

@@ -136,6 +136,32 @@ class NoBooks:
 NO_BOOKS = NoBooks()
 
 
+RecordKind = Literal["chat_turn", "title_generation", "quickgen", "compaction"]
+
+
+class CallRecorder(Protocol):
+    """Records the calls of models, for users who have switched that on."""
+
+    def recorded(
+        self, model: Model, chat: Chat, kind: RecordKind, history: Sequence[Message] = ()
+    ) -> Model:
+        """Return the model as it is asked: itself, or one whose calls are recorded. Waits for
+        nothing."""
+        ...
+
+
+class NoRecorder:
+    """A port by which no call is recorded."""
+
+    def recorded(
+        self, model: Model, chat: Chat, kind: RecordKind, history: Sequence[Message] = ()
+    ) -> Model:
+        return model
+
+
+NO_RECORDER = NoRecorder()
+
+
 class Prompts(Protocol):
     """Makes the prompts of a chat."""
 

@@ -7,6 +7,7 @@ belongs to no chat.
 from actors.upkeep.age_rules import DAY_SECONDS, AgeRule
 from adapters.chats.request_repeats import RECEIPT_RULE
 from adapters.models import settings
+from adapters.models.debug_runs.store import DEBUG_RUN_RULE
 from adapters.people.store.tokens import LINK_RULE, TOKEN_RULE
 from adapters.postgres.journal import JOURNAL_RULE
 from adapters.postgres.queries import SQL
@@ -36,4 +37,5 @@ AGE_RULES: tuple[AgeRule, ...] = (
     TOKEN_RULE,
     LINK_RULE,
     ERASURE_RULE,
+    DEBUG_RUN_RULE,
 )

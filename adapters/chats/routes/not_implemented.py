@@ -16,8 +16,6 @@ INBOX = "/api/v2/notifications/inbox"
 
 NOT_BUILT = (
     ("chats as MCP tools", "GET POST DELETE", MCP_HTTP),
-    ("debug runs", "GET", CHATS + "/{chat}/debug/runs"),
-    ("debug runs", "GET", CHATS + "/{chat}/debug/runs/{run}"),
     ("the inbox", "GET", INBOX),
     ("the inbox", "PUT", INBOX + "/mark-all-as-read"),
     ("the inbox", "PUT", INBOX + "/{notification}/read-status"),

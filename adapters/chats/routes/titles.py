@@ -2,6 +2,7 @@
 
 from collections.abc import Awaitable, Callable, Sequence
 
+from actors.chat.turn.ports import CallRecorder
 from actors.law.chat import ChatError
 from actors.law.parts.deltas import FailureKind
 from actors.law.refusals import ChatNotFound
@@ -32,6 +33,7 @@ class TitleRoutes:
         *,
         catalogue: Catalogue,
         keeper: Bookkeeper,
+        recorder: CallRecorder,
         show: ShowChat,
     ) -> None:
         self._admission = admission
@@ -39,6 +41,7 @@ class TitleRoutes:
         self._overviews = overviews
         self._catalogue = catalogue
         self._keeper = keeper
+        self._recorder = recorder
         self._show = show
 
     def endpoints(self) -> Sequence[Endpoint]:
@@ -82,9 +85,11 @@ class TitleRoutes:
         if isinstance(model, ChatError):
             raise HttpError(400, "There is no model to ask for a title.", detail=model.message)
         model = self._catalogue.for_titles(view.chat, model)
-        prompt = later_title_prompt(view.chat, model, await self._reading.history(chat.id))
+        history = await self._reading.history(chat.id)
+        prompt = later_title_prompt(view.chat, model, history)
         if prompt is None:
             return ""
+        model = self._recorder.recorded(model, view.chat, "title_generation", history)
         title = await title_for(model, prompt, books=self._keeper, chat=chat.id)
         if isinstance(title, str):
             return title

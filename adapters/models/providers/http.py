@@ -14,7 +14,7 @@ import math
 import platform
 from collections import OrderedDict
 from collections.abc import AsyncIterator, Mapping
-from contextlib import asynccontextmanager
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from dataclasses import dataclass, replace
 from typing import Annotated
 
@@ -178,9 +178,12 @@ class HttpClient:
     def statistics(self) -> HttpStatistics:
         return replace(self._statistics, idle=len(self._idle))
 
-    @asynccontextmanager
-    async def call(self, request: ProviderRequest) -> AsyncIterator[ProviderResponse]:
+    def call(self, request: ProviderRequest) -> AbstractAsyncContextManager[ProviderResponse]:
         """Send a request, and wait for the head of the response. Leaving early hangs up."""
+        return self._call(request)
+
+    @asynccontextmanager
+    async def _call(self, request: ProviderRequest) -> AsyncIterator[ProviderResponse]:
         connection = await self._connected(request.origin)
         reusable = False
         try:

@@ -8,7 +8,14 @@ from typing import Annotated
 from msgspec import Meta, Struct
 
 from actors.chat.turn.deps import TurnLimits
-from actors.chat.turn.ports import LocalTool, Prompts, ToolInvocation, ToolOutput
+from actors.chat.turn.ports import (
+    NO_RECORDER,
+    CallRecorder,
+    LocalTool,
+    Prompts,
+    ToolInvocation,
+    ToolOutput,
+)
 from actors.chat.turn.steps import error_output
 from actors.law.chat import Chat, ChatError, Message
 from actors.law.ids import EpisodeKey
@@ -68,6 +75,7 @@ class AdvisorTool:
     prompts: Prompts
     limits: TurnLimits
     bookkeeper: Bookkeeper
+    recorder: CallRecorder = NO_RECORDER
 
     async def offered(self, chat: Chat, history: Sequence[Message]) -> Sequence[LocalTool]:
         return (TOOL,) if chat in self.advised else ()
@@ -107,7 +115,7 @@ class AdvisorTool:
         asking = advisor_prompt(prompt, question, output_tokens_max=settings.output_tokens_max)
         call, key = calling.call, EpisodeKey(chat.id, chat.history_version, chat.generation_attempt)
         said = await consult(
-            model,
+            self.recorder.recorded(model, chat, "quickgen", history),
             asking,
             key,
             limits=self.limits,

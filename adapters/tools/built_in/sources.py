@@ -6,7 +6,7 @@ from uuid import UUID
 
 from actors.agents.ports import FamilyReader
 from actors.chat.turn.deps import TurnLimits
-from actors.chat.turn.ports import Prompts
+from actors.chat.turn.ports import CallRecorder, Prompts
 from actors.law.chat import Chat
 from actors.law.store.ports import Bus
 from actors.prompts.advice import AdvisedChats
@@ -37,6 +37,7 @@ class ToolDeps:
     prompts: Prompts
     limits: TurnLimits
     bookkeeper: Bookkeeper
+    recorder: CallRecorder
     advised: AdvisedChats
     files: ChatFiles
     plans: PlanFiles
@@ -51,7 +52,14 @@ def built_in_sources(deps: ToolDeps) -> Sequence[ToolSource]:
     """Return the sources of all built-in tools. A new tool is one more line here."""
     return (
         PlanningTools(deps.files, deps.plans),
-        AdvisorTool(deps.advised, deps.catalogue, deps.prompts, deps.limits, deps.bookkeeper),
+        AdvisorTool(
+            deps.advised,
+            deps.catalogue,
+            deps.prompts,
+            deps.limits,
+            deps.bookkeeper,
+            deps.recorder,
+        ),
         SkillTools(deps.skills),
         WorkspaceTools(deps.workspaces, deps.files),
         LifecycleTools(deps.lifecycle),

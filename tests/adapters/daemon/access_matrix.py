@@ -113,6 +113,8 @@ TABLE = """
     PATCH  C/{chat}/messages/{message}                  401      404    404    404   200   403
     GET    C/{chat}/prompts                             401      404    404    200   200   200
     GET    C/{chat}/cost                                401      404    404    200   200   200
+    GET    C/{chat}/debug/runs                          401      404    404    404   200   200
+    GET    C/{chat}/debug/runs/{debugRun}               401      404    404    404   404   404
     GET    C/{chat}/stream                              401      404    404    101   101   101
     GET    C/{chat}/stream/sse                          401      404    404    200   200   200
     GET    C/{chat}/stream/git                          401      404    404    400   400   400
@@ -223,8 +225,6 @@ TABLE = """
     DELETE C/user-provider-configs/{provider}           401      410    410    410   410   410
 
     # not here, not yet or not ever
-    GET    C/{chat}/debug/runs                          401      501    501    501   501   501
-    GET    C/{chat}/debug/runs/{run}                    401      501    501    501   501   501
     GET    /api/experimental/mcp/http                   401      501    501    501   501   501
     POST   /api/experimental/mcp/http                   401      501    501    501   501   501
     DELETE /api/experimental/mcp/http                   401      501    501    501   501   501
