@@ -68,6 +68,7 @@ from adapters.web.routes import web_rows
 from adapters.workspaces.browsing.routes import BrowsingRoutes
 from adapters.workspaces.routes import WorkspaceRoutes
 from adapters.workspaces.store import OwnedWorkspaces
+from adapters.workspaces.terminals.routes import TerminalRoutes
 from runtime import threads as limits
 
 RETRY_SECONDS = 1
@@ -347,9 +348,17 @@ def chat_routes(deps: RouteDeps) -> Sequence[Routes]:
             tell=chats.store.bus.tell,
             sharing=sharing,
         ),
-        WorkspaceRoutes(owned, chats.lifecycle, organization=organization),
-        BrowsingRoutes(owned, chats.browser),
+        *workspace_routes(deps, owned),
         FileRoutes(files, organization=organization, link_key=chats.vault.derived("file links")),
+    )
+
+
+def workspace_routes(deps: RouteDeps, owned: OwnedWorkspaces) -> Sequence[Routes]:
+    lifecycle = deps.chats.lifecycle
+    return (
+        WorkspaceRoutes(owned, lifecycle, organization=deps.organization),
+        BrowsingRoutes(owned, deps.chats.browser),
+        TerminalRoutes(owned, lifecycle.terminals, is_on=deps.config.terminals),
     )
 
 

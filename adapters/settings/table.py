@@ -303,6 +303,12 @@ class Config:
         default="off",
         help="whether commands in the sandbox have a network",
     )
+    terminals: bool = setting(
+        Subject.WORKSPACES,
+        OnOff(),
+        default="on",
+        help="whether people may open terminals in their workspaces, where commands of chats run",
+    )
     workspace_servers: str = setting(
         Subject.WORKSPACES,
         OneOf(("sandboxed", "all", "off")),

@@ -15,6 +15,8 @@ For other rooms:
     git.remotes              addresses of git remotes, and names of branches
     browsing.browser         the files of workspaces, as people look at them
     browsing.routes          the endpoints of the files of workspaces
+    terminals.sharing        terminals of people in workspaces, in all processes of this machine
+    terminals.routes         the endpoints of terminals
     context.pinned_contexts  what a chat knows of its workspace
     context.skills           the skills that a chat has
     context.turn_context     what a turn is told after the chat's own system rows
@@ -26,6 +28,7 @@ Inside:
     caretaker                stops workspaces that are idle, removes those that are not needed
     commands                 the commands that run in workspaces
     git                      the repositories in workspaces
+    terminals                terminals of people in workspaces
     browsing                 the files of a workspace as people look at them
     context                  what a chat knows of its workspace
 """

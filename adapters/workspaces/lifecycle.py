@@ -35,6 +35,8 @@ from adapters.workspaces.templates import (
     make_directory,
     mark_registered,
 )
+from adapters.workspaces.terminals.sharing import SharedTerminals, open_terminals
+from adapters.workspaces.terminals.terminals import TerminalsStatistics
 from runtime import threads as threads
 from runtime.children import Child, open_children
 from runtime.restart import Restart
@@ -69,6 +71,7 @@ class WorkspacesStatistics:
     commands: ProcessStatistics
     peers: PeersStatistics
     kept: CaretakerStatistics
+    terminals: TerminalsStatistics
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,6 +93,7 @@ class WorkspaceLifecycle:
         self,
         workspaces: LocalWorkspaces,
         templates: Templates,
+        terminals: SharedTerminals,
         *,
         bus: Bus,
         limits: RetentionLimits = DEFAULT_RETENTION,
@@ -97,6 +101,7 @@ class WorkspaceLifecycle:
     ) -> None:
         self.workspaces = workspaces
         self.templates = templates
+        self.terminals = terminals
         self._limits = limits
         self._listeners = listeners
         self.caretaker = Caretaker(
@@ -215,6 +220,7 @@ class WorkspaceLifecycle:
             self.workspaces.table.statistics(),
             self.workspaces.peers.statistics(),
             self.caretaker.statistics(),
+            self.terminals.own.statistics(),
         )
 
 
@@ -230,11 +236,19 @@ async def open_lifecycle(
     limits = RetentionLimits(
         config.workspaces_per_user, config.workspace_days, config.workspace_days_max
     )
-    lifecycle = WorkspaceLifecycle(
-        workspaces, templates, bus=bus, limits=limits, listeners=listeners
-    )
-    caretaker = lifecycle.caretaker
-    async with open_children("lifecycle of workspaces", capacity=1) as children:
+    async with (
+        open_terminals(workspaces) as terminals,
+        open_children("lifecycle of workspaces", capacity=1) as children,
+    ):
+        lifecycle = WorkspaceLifecycle(
+            workspaces,
+            templates,
+            terminals,
+            bus=bus,
+            limits=limits,
+            listeners=(*listeners, terminals.own),
+        )
+        caretaker = lifecycle.caretaker
         with caretaker.follow(bus):
             children.start(
                 Child(name="caretaker of workspaces", body=caretaker.run, restart=Restart())

@@ -60,6 +60,7 @@ SAID = {
     "plugins": "promptcorner-weather, Other.plugin",
     "sandbox": "none",
     "sandbox_network": "on",
+    "terminals": "off",
     "workspace_servers": "all",
     "templates_dir": "/x/templates",
     "workspaces_per_user": "7",

@@ -1,20 +1,15 @@
 """The commands of a chat in other processes of this machine, asked for over sockets.
 
-Each process has a socket in one directory, which only the daemon's user may enter: who gets in
-there could signal the commands as well. A process that is gone leaves its socket behind; the next
-process that finds it takes it away. A process that does not answer is left out.
+A process that does not answer is left out.
 """
 
-import os
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from enum import Enum
-from functools import partial
 from pathlib import Path
-from socket import AF_UNIX, SOCK_STREAM, socket
 from typing import Annotated, NoReturn
-from uuid import UUID, uuid4
+from uuid import UUID
 
 import msgspec
 import trio
@@ -23,25 +18,18 @@ from msgspec import Struct
 from actors.law.ids import ChatId
 from actors.tools.output import OutputExcerpt
 from actors.tools.workspaces import Process, Signal, WorkspaceRefusal
+from adapters.workspaces.commands.peer_sockets import PeerSockets
 from adapters.workspaces.commands.processes import ProcessTable
-from adapters.workspaces.disk import Disk, DiskSilent
-from runtime.log import emit
 from runtime.statistics import CounterMetric, GaugeMetric
-from runtime.threads import Unwanted, check_wanted
 
 ANSWER_SECONDS = 2.0  # for a peer, beside what it waits for a command; then it is left out
 ASKED_BYTES_MAX = 4_096  # of a question; a longer one is none
 TOLD_BYTES_MAX = 1024 * 1024  # of an answer; likewise
 LISTED_MAX = 50  # commands of one chat that a peer tells of, without what they have written
 ANSWERED_MAX = 512  # questions at once; one more is not heard until one is answered
-ACCEPT_AGAIN_SECONDS = 0.1  # after a connection that could not be taken
-LEAVE_SECONDS = 2.0  # for our socket to be taken away; then another process does it
-FOUND_AGAIN_SECONDS = 60.0  # after a disk that did not let us be found
-PATH_BYTES_MAX = 107  # of a socket's path; with a longer one no process finds us
 
 UNSEEN = "other processes do not find them"
 _UNWRITTEN = OutputExcerpt("", 0, 0)
-_PROCESS_GONE = (ConnectionRefusedError, FileNotFoundError)
 
 
 class PeerAction(Enum):
@@ -90,10 +78,8 @@ class Peers:
     """
 
     def __init__(self, directory: Path, table: ProcessTable) -> None:
-        self._directory = directory
         self._table = table
-        self._disk = Disk(str(directory), "the workspaces")
-        self._own = uuid4().hex[:12]
+        self._sockets = PeerSockets(directory)
         self._places = trio.CapacityLimiter(ANSWERED_MAX)
         self._asked_count = self._answered_count = 0
 
@@ -132,32 +118,28 @@ class Peers:
     ) -> Sequence[PeerAnswer]:
         """Ask all processes at once, until one answer is enough."""
         answers: list[PeerAnswer] = []
-        try:
-            names = await self._disk.read(partial(_names, self._directory))
-        except DiskSilent:
-            return answers
+        names = await self._sockets.others()
         async with trio.open_nursery() as nursery:
 
-            async def ask(path: str) -> None:
+            async def ask(name: str) -> None:
                 with trio.move_on_after(seconds + ANSWER_SECONDS):
-                    told = await self._ask_process(path, asked)
+                    told = await self._ask_process(name, asked)
                     if told is not None:
                         answers.append(told)
                         if enough(told):
                             nursery.cancel_scope.cancel()
 
             for name in names:
-                if name != self._own:
-                    self._asked_count += 1
-                    nursery.start_soon(ask, str(self._directory / name))
+                self._asked_count += 1
+                nursery.start_soon(ask, name)
         return answers
 
-    async def _ask_process(self, path: str, asked: PeerQuestion) -> PeerAnswer | None:
+    async def _ask_process(self, name: str, asked: PeerQuestion) -> PeerAnswer | None:
         """Ask the process behind a socket. None: there is none, or it does not answer."""
-        with suppress(OSError, DiskSilent, trio.BrokenResourceError, msgspec.MsgspecError):
-            connected = await self._disk.write(partial(_connected, path))
-            if connected is not None:
-                async with trio.SocketStream(trio.socket.from_stdlib_socket(connected)) as stream:
+        with suppress(OSError, trio.BrokenResourceError, msgspec.MsgspecError):
+            stream = await self._sockets.connect(name)
+            if stream is not None:
+                async with stream:
                     await stream.send_all(msgspec.json.encode(asked) + b"\n")
                     return _decode_told(await _all_of(stream))
         return None
@@ -165,43 +147,7 @@ class Peers:
     # answering
 
     async def run(self) -> NoReturn:
-        while True:
-            try:
-                await self._be_found()
-            except (OSError, DiskSilent) as error:
-                fact = str(error)
-                if isinstance(error, OSError):
-                    fact = os.strerror(error.errno or 0).lower()
-                why = f"{self._directory}: {fact}"
-                emit("commands.unseen", "warning", why=why, says=UNSEEN)
-            await trio.sleep(FOUND_AGAIN_SECONDS)
-
-    async def _be_found(self) -> NoReturn:
-        """Answer at a socket of our own. OSError, DiskSilent: the disk does not allow that."""
-        path = self._directory / self._own
-        beside = path.with_name(f".{self._own}.new")
-        await self._disk.write(partial(_made, self._directory))
-        if len(os.fsencode(beside)) > PATH_BYTES_MAX:
-            why = f"{beside}: a socket's path can have {PATH_BYTES_MAX} bytes"
-            emit("commands.unseen", "warning", why=why, says=UNSEEN)
-            await trio.sleep_forever()
-        try:
-            listening = await self._disk.write(partial(_listening, beside, path))
-            with trio.socket.from_stdlib_socket(listening) as listener:
-                await self._serve(listener)
-        finally:
-            with trio.move_on_after(LEAVE_SECONDS, shield=True), suppress(DiskSilent, OSError):
-                await self._disk.write(partial(_remove, beside, path))
-
-    async def _serve(self, listener: trio.socket.SocketType) -> NoReturn:
-        async with trio.open_nursery() as nursery:
-            while True:
-                try:
-                    socket, _ = await listener.accept()
-                except OSError:  # there are too many files; they ask again
-                    await trio.sleep(ACCEPT_AGAIN_SECONDS)
-                    continue
-                nursery.start_soon(self._attend, trio.SocketStream(socket))
+        await self._sockets.serve(self._attend, event="commands.unseen", says=UNSEEN)
 
     async def _attend(self, stream: trio.SocketStream) -> None:
         async with stream, self._places:
@@ -258,55 +204,3 @@ async def _until_gone(stream: trio.SocketStream, scope: trio.CancelScope) -> Non
     with suppress(trio.BrokenResourceError):
         await stream.receive_some(1)
     scope.cancel()
-
-
-# What touches the disk, in threads.
-
-
-def _connected(path: str) -> socket | None:
-    """Connect to a process. None: it is gone, and its socket is taken away."""
-    made = socket(AF_UNIX, SOCK_STREAM)
-    try:
-        made.setblocking(False)  # one that has no time for us is left out
-        made.connect(path)
-        check_wanted()
-    except _PROCESS_GONE:
-        made.close()
-        with suppress(OSError):
-            os.unlink(path)
-        return None
-    except (OSError, Unwanted):
-        made.close()
-        raise
-    return made
-
-
-def _listening(beside: Path, path: Path) -> socket:
-    made = socket(AF_UNIX, SOCK_STREAM)
-    try:
-        made.bind(str(beside))
-        made.listen()
-        # Found before it listens it would be taken for one that is gone.
-        beside.rename(path)
-        check_wanted()
-    except (OSError, Unwanted):
-        made.close()
-        raise
-    return made
-
-
-def _remove(*paths: Path) -> None:
-    for path in paths:
-        path.unlink(missing_ok=True)
-
-
-def _names(directory: Path) -> list[str]:
-    try:
-        return [name for name in os.listdir(directory) if not name.startswith(".")]
-    except FileNotFoundError:
-        return []
-
-
-def _made(directory: Path) -> None:
-    directory.mkdir(mode=0o700, parents=True, exist_ok=True)
-    directory.chmod(0o700)

@@ -1,7 +1,8 @@
 """Programs as process groups of their own, which end with this process however it ends.
 
 A lifeline is a small shell at the other end of a pipe, told of every process group that begins and
-ends. When the pipe closes, which the kernel sees to, it kills the groups that are left and leaves.
+ends. When the pipe closes, which the kernel sees to, it kills the groups that are left, with all of
+their sessions (the jobs of a shell are groups of their own), and leaves.
 Nothing here waits for that shell: one that does not read what it is told is as good as gone.
 
 A program waits behind a gate until the lifeline knows of its group: if this process dies before
@@ -32,10 +33,18 @@ while read -r sign group; do
   esac
 done
 for group in $alive; do kill -KILL "-$group"; done
+for stat in /proc/[0-9]*/stat; do
+  read -r line < "$stat" || continue
+  set -- ${line##*) }
+  case $alive in *" $4 "*) pid=${stat#/proc/}; kill -KILL "${pid%/stat}" ;; esac
+done 2> /dev/null
 """
 # A program changes to its directory itself: a disk that hangs is to hang it and not this process.
 _GATE = 'read -r go || exit; cd -- "$1" || exit; shift; exec "$@"'
 _WITHOUT_INPUT = f"{_GATE} < /dev/null"
+# The leader of a session has the first terminal that it opens as its controlling terminal.
+_IN_TERMINAL = 'read -r go || exit; cd -- "$1" || exit; exec <> "$2" >&0 2>&0; shift 2; exec "$@"'
+KILL_ROUNDS = 8  # looks for members of a session that were forked while it was killed
 
 
 class Lifeline:
@@ -186,6 +195,17 @@ class ProcessGroup:
         with suppress(ProcessLookupError, PermissionError):
             os.killpg(self.number, signal.SIGKILL)
 
+    def kill_session(self) -> None:
+        """Kill the group, and all that still belongs to its session: the jobs of a shell."""
+        for _ in range(KILL_ROUNDS):
+            self.kill()
+            members = [pid for pid in _session(self.number) if pid != self.number]
+            for pid in members:
+                with suppress(ProcessLookupError, PermissionError):
+                    os.kill(pid, signal.SIGKILL)
+            if not members:
+                return
+
     def reap(self) -> int | None:
         """Give up the group's number. Return the exit code; None if the program still runs."""
         self._lifeline.forget(self.number)
@@ -208,13 +228,17 @@ def spawn(
     environment: Mapping[str, str],
     stderr: int,
     keeps_input: bool = False,
+    terminal: str = "",
 ) -> ProcessGroup:
     """Start a program, which waits until it is released. Its output is a pipe, and so is its input
-    if it `keeps` that. OSError, ValueError: it cannot be started, and nothing is left of it."""
+    if it `keeps` that; with the path of a `terminal` that is all three, and controls it. OSError,
+    ValueError: it cannot be started, and nothing is left of it."""
+    gate = _IN_TERMINAL if terminal else _GATE if keeps_input else _WITHOUT_INPUT
+    places = [workdir, terminal] if terminal else [workdir]
     popen = Popen(
-        ["sh", "-c", _GATE if keeps_input else _WITHOUT_INPUT, "sh", workdir, *arguments],
+        ["sh", "-c", gate, "sh", *places, *arguments],
         stdin=PIPE,
-        stdout=PIPE,
+        stdout=DEVNULL if terminal else PIPE,
         stderr=stderr,
         cwd="/",
         env=environment,
@@ -232,6 +256,17 @@ def spawn(
         group.discard()
         raise
     return group
+
+
+def _session(leader: int) -> Iterator[int]:
+    """Yield the processes that run in the session of this leader."""
+    for name in os.listdir("/proc"):
+        if name.isdecimal():
+            with suppress(OSError):
+                with open(f"/proc/{name}/stat", "rb") as file:
+                    state, _, _, session = file.read().rpartition(b") ")[2].split()[:4]
+                if int(session) == leader and state not in b"ZX":
+                    yield int(name)
 
 
 def _discard(popen: Popen[bytes]) -> None:

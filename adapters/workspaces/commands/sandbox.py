@@ -180,6 +180,17 @@ def variables(ours: Mapping[str, str], paths: WorkspacePaths, *, tmp: str) -> di
     }
 
 
+def terminal_variables(
+    ours: Mapping[str, str], paths: WorkspacePaths, *, tmp: str
+) -> dict[str, str]:
+    """Return the variables of a terminal: a person is there who can be asked, and sees colours.
+    Its shell leaves no history in the workspace."""
+    told = variables(ours, paths, tmp=tmp)
+    for name in _TOLD:
+        del told[name]
+    return {**told, "TERM": "xterm-256color", "COLORTERM": "truecolor", "HISTFILE": ""}
+
+
 def environment(
     ours: Mapping[str, str], chat: ChatId, paths: WorkspacePaths, *, tmp: str
 ) -> dict[str, str]:

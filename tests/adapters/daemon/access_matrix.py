@@ -66,6 +66,10 @@ TABLE = """
     GET    /api/v2/workspaces/{workspace}/files         401      404    404    404   409   409
     GET    /api/v2/workspaces/{workspace}/files/content 401      404    404    404   409   409
     GET    /api/v2/workspaces/{workspace}/files/archive 401      404    404    404   409   409
+    GET    /api/v2/workspaces/{workspace}/terminals     401      404    404    404   200   404
+    POST   /api/v2/workspaces/{workspace}/terminals     401      404    404    404   409   404
+    DELETE /api/v2/workspaces/{workspace}/terminals/{terminal} 401 404  404    404   404   404
+    GET    /api/v2/workspaces/{workspace}/terminals/{terminal}/stream 401 404 404 404 404  404
     GET    /api/v2/templates                            401      200    200    200   200   200
     GET    /api/v2/templates/{template}                 401      200    200    200   200   200
     GET    /api/v2/organizations/{organization}/templates 401    200    200    200   200   200

@@ -12,7 +12,7 @@ import trio
 
 from actors.law.ids import ChatId
 from actors.tools.workspaces import Command, Signal
-from adapters.workspaces.commands import peers
+from adapters.workspaces.commands import peer_sockets, peers
 from adapters.workspaces.commands.peers import ASKED_BYTES_MAX, LISTED_MAX, Peers
 from adapters.workspaces.commands.processes import ProcessSpec, ProcessTable, open_processes
 from tests.patience import PATIENCE_SECONDS
@@ -45,7 +45,7 @@ async def a_process(directory):
     async with open_processes() as table, trio.open_nursery() as nursery:
         peers = Peers(directory, table)
         nursery.start_soon(peers.run)
-        path = directory / peers._own
+        path = peers._sockets.path
         await until(path.is_socket)
         yield Process(table, peers, path)
         nursery.cancel_scope.cancel()
@@ -116,7 +116,7 @@ async def test_what_nobody_knows_or_is_of_another_chat_is_not_there(two):
 async def test_whom_the_disk_does_not_let_be_found_says_so_and_is_found_later(
     tmp_path, monkeypatch, caplog
 ):
-    monkeypatch.setattr(peers, "FOUND_AGAIN_SECONDS", 0.02)
+    monkeypatch.setattr(peer_sockets, "FOUND_AGAIN_SECONDS", 0.02)
     directory = tmp_path / "peers"
     directory.write_text("something else")
     async with open_processes() as table, trio.open_nursery() as nursery:
@@ -127,7 +127,7 @@ async def test_whom_the_disk_does_not_let_be_found_says_so_and_is_found_later(
                 await trio.sleep(0.005)
             directory.unlink()
 
-            while not (directory / found._own).is_socket():
+            while not found._sockets.path.is_socket():
                 await trio.sleep(0.005)
 
         nursery.cancel_scope.cancel()

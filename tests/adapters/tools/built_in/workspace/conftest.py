@@ -23,6 +23,7 @@ from adapters.workspaces.lifecycle import DEFAULT_RETENTION, WorkspaceLifecycle
 from adapters.workspaces.local import LocalWorkspaces
 from adapters.workspaces.store import WorkspaceRegistry
 from adapters.workspaces.templates import Templates
+from adapters.workspaces.terminals.sharing import open_terminals
 from tests.actors.law.chats import ANN, BOB, user
 from tests.adapters.postgres.stores import migrated_database, open_store
 from tests.adapters.tools.offering import local_tools
@@ -87,11 +88,12 @@ async def a_daemon(store, top, sandbox=None, *, limits=DEFAULT_RETENTION, bus=No
             environ=os.environ,
         )
         listeners, templates = [], Templates(top / "templates")
-        lifecycle = WorkspaceLifecycle(
-            workspaces, templates, bus=bus, limits=limits, listeners=listeners
-        )
-        with lifecycle.caretaker.follow(bus):
-            yield Daemon(store, workspaces, lifecycle, listeners, top / "templates")
+        async with open_terminals(workspaces) as terminals:
+            lifecycle = WorkspaceLifecycle(
+                workspaces, templates, terminals, bus=bus, limits=limits, listeners=listeners
+            )
+            with lifecycle.caretaker.follow(bus):
+                yield Daemon(store, workspaces, lifecycle, listeners, top / "templates")
 
 
 @pytest.fixture(scope="session")
