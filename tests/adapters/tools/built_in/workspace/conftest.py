@@ -17,13 +17,16 @@ from adapters.chats.files.store import ChatFileKeeper
 from adapters.postgres.bus import Switchboard
 from adapters.tools.built_in.lifecycle import LifecycleTools
 from adapters.tools.built_in.workspace import WorkspaceTools
+from adapters.workspaces.commands.process_groups import open_lifeline
 from adapters.workspaces.commands.processes import open_processes
 from adapters.workspaces.commands.sandbox import NoSandbox, Unconfined, sandbox_of
 from adapters.workspaces.lifecycle import DEFAULT_RETENTION, WorkspaceLifecycle
 from adapters.workspaces.local import LocalWorkspaces
 from adapters.workspaces.store import WorkspaceRegistry
 from adapters.workspaces.templates import Templates
-from adapters.workspaces.terminals.sharing import open_terminals
+from adapters.workspaces.terminals.sharing import SharedTerminals
+from adapters.workspaces.terminals.terminals import Terminals
+from runtime.children import open_children
 from tests.actors.law.chats import ANN, BOB, user
 from tests.adapters.postgres.stores import migrated_database, open_store
 from tests.adapters.tools.offering import local_tools
@@ -88,12 +91,20 @@ async def a_daemon(store, top, sandbox=None, *, limits=DEFAULT_RETENTION, bus=No
             environ=os.environ,
         )
         listeners, templates = [], Templates(top / "templates")
-        async with open_terminals(workspaces) as terminals:
+        async with no_terminals(workspaces) as terminals:
             lifecycle = WorkspaceLifecycle(
                 workspaces, templates, terminals, bus=bus, limits=limits, listeners=listeners
             )
             with lifecycle.caretaker.follow(bus):
                 yield Daemon(store, workspaces, lifecycle, listeners, top / "templates")
+
+
+@asynccontextmanager
+async def no_terminals(workspaces):
+    """Terminals that no other process finds: nothing is made on the disk for them."""
+    async with open_lifeline() as lifeline, open_children("terminals", capacity=1) as children:
+        own = Terminals(workspaces, children, lifeline)
+        yield SharedTerminals(workspaces.directory / ".terminals", own)
 
 
 @pytest.fixture(scope="session")
