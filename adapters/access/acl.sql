@@ -22,9 +22,17 @@ DELETE FROM chat_readers
     OR chat_id = %(chat)s AND subject_id = ANY(%(groups)s) AND is_group;
 
 -- name: add_readers
--- They read it from now on.
-INSERT INTO chat_readers (chat_id, subject_id, is_group)
-SELECT %(chat)s::uuid, id, false FROM unnest(%(users)s::uuid[]) AS id
- UNION ALL
-SELECT %(chat)s::uuid, id, true FROM unnest(%(groups)s::uuid[]) AS id
-    ON CONFLICT DO NOTHING;
+-- They read it from now on. Those who are named, and were none, find a notice in their inbox.
+WITH added AS (
+    INSERT INTO chat_readers (chat_id, subject_id, is_group)
+    SELECT %(chat)s::uuid, id, false FROM unnest(%(users)s::uuid[]) AS id
+     UNION ALL
+    SELECT %(chat)s::uuid, id, true FROM unnest(%(groups)s::uuid[]) AS id
+        ON CONFLICT DO NOTHING
+    RETURNING chat_id, subject_id, is_group
+)
+SELECT file_event(a.subject_id, 'shared', c.id,
+                  concat('shared/', c.id, ' ', a.subject_id, ' ', pg_current_xact_id()),
+                  json_build_object('title', c.title, 'by', coalesce(nullif(u.name, ''), u.username)))
+  FROM added a JOIN chats c ON c.id = a.chat_id JOIN users u ON u.id = c.owner_id
+ WHERE NOT a.is_group AND a.subject_id <> c.owner_id;

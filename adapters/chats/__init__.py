@@ -4,6 +4,7 @@ For other rooms:
     files.routes              the routes of files
     files.store               files that users bring and chats make, and their contents for models
     housekeeping.wiring       housekeeping, put together
+    notices.wiring            the inbox, pushed notices and webhooks, put together
     new_chats                 requests for new chats, field by field
     overview_rows             rows and records of overviews                               (pure)
     overviews                 chats as their users see them, pins, on PostgreSQL
@@ -30,6 +31,7 @@ Inside:
     content                   the content of a request made into the parts of a message
     files/                    files of chats
     housekeeping/             what goes when it is old, what may not go, what users have erased
+    notices/                  what users and other programs are told of without watching
     routes/                   one module for each subject
     streams/                  chats and lists of chats as they are watched
     wire/                     schemas, and how they are made of our types                 (pure)

@@ -222,7 +222,13 @@ UPDATE chats SET labels = %(labels)s::jsonb, updated_at = now() WHERE id = %(cha
 UPDATE chats SET plan_mode = %(plan_mode)s WHERE id = %(chat)s;
 
 -- name: mark_read
--- Its owner has seen what models have said so far.
+-- Its owner has seen what models have said so far, and so what notices say of it.
+WITH noticed AS (
+    UPDATE notices n
+       SET read_at = now()
+      FROM chats o
+     WHERE o.id = %(chat)s AND n.chat_id = o.id AND n.user_id = o.owner_id AND n.read_at IS NULL
+)
 UPDATE chats c
    SET last_read_message_id = seen.id
   FROM (SELECT max(id) AS id

@@ -8,6 +8,7 @@ For other rooms:
 Inside:
     chat_wiring     puts together what runs chats
     store_wiring    puts together the durable store
+    entry           answers probes until the door is opened, and again at the end
     route_wiring    puts together the routes and the door before them
     relay_wiring    puts together the relay between processes
     text_values     says which texts of the API have only some values, and which

@@ -22,9 +22,10 @@ import trio
 
 from actors.supervisor.actor import Supervisor
 from adapters.daemon.chat_wiring import basis_of, dial_of, open_chats
+from adapters.daemon.entry import RelayEdge, RequestEntry
 from adapters.daemon.membership import Membership, ParentLine, ReadinessNotifier
 from adapters.daemon.relay_wiring import open_relay, open_relay_listener
-from adapters.daemon.route_wiring import RelayEdge, RequestEntry, open_routes
+from adapters.daemon.route_wiring import open_routes
 from adapters.daemon.systemd import Systemd
 from adapters.http.health import Probes
 from adapters.http.host.capacity import SCARCE, DescriptorShares, raise_descriptor_limit, shares_of

@@ -4,13 +4,11 @@ From the first moment the probes answer; everything else does once it is opened.
 the end before the chats are handed on: the process that takes a chat over serves its watchers.
 """
 
-from collections.abc import AsyncIterator, Collection, Iterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Collection, Mapping, Sequence
 from contextlib import (
     AbstractAsyncContextManager,
-    AbstractContextManager,
     ExitStack,
     asynccontextmanager,
-    contextmanager,
 )
 from dataclasses import dataclass
 from typing import Any
@@ -26,6 +24,7 @@ from adapters.access.changes import ChatSender
 from adapters.chats.files.routes import FileRoutes
 from adapters.chats.files.store import FileStore
 from adapters.chats.housekeeping.wiring import open_housekeeping
+from adapters.chats.notices.wiring import NoticeParts, open_notices
 from adapters.chats.overviews import OverviewStore, PinStore
 from adapters.chats.request_repeats import Receipts, RequestRepeats
 from adapters.chats.routes.chat_list import ChatListRoutes
@@ -39,17 +38,15 @@ from adapters.chats.routes.titles import TitleRoutes
 from adapters.chats.routes.turns import TurnRoutes
 from adapters.chats.streams.wiring import StreamParts, open_streaming
 from adapters.daemon.chat_wiring import ChatServices
+from adapters.daemon.entry import RelayEdge, RequestEntry
 from adapters.daemon.metrics.figures import CapacityMetrics
 from adapters.daemon.metrics.flattened import with_process_label
-from adapters.daemon.relay_wiring import RelayServices
 from adapters.daemon.text_values import text_values
-from adapters.http.door import Authenticator, Door
-from adapters.http.endpoints import Caller, Endpoint, HttpResponse, Routes, Upgrade
-from adapters.http.health import DeploymentStatus, Probes
+from adapters.http.door import Door
+from adapters.http.endpoints import Routes
+from adapters.http.health import DeploymentStatus
 from adapters.http.host.server import HttpServer
 from adapters.http.openapi_page import ApiDescription
-from adapters.http.refusals import HttpError
-from adapters.http.requests import HttpRequest
 from adapters.models.debug_runs.routes import DebugRunRoutes
 from adapters.models.debug_runs.store import DebugRunStore
 from adapters.models.routes.all_routes import catalogue_routes
@@ -70,64 +67,6 @@ from adapters.workspaces.routes import WorkspaceRoutes
 from adapters.workspaces.store import OwnedWorkspaces
 from adapters.workspaces.terminals.routes import TerminalRoutes
 from runtime import threads as limits
-
-RETRY_SECONDS = 1
-
-
-class NoAuthenticator:
-    """The authenticator of a door that is open to everybody."""
-
-    async def let_in(self, request: HttpRequest, row: Endpoint) -> Caller | HttpResponse | None:
-        return None
-
-
-class RequestEntry:
-    """The entry of all requests: it answers probes alone, and everything while a door is open."""
-
-    def __init__(self, probes: Probes) -> None:
-        self.probes = probes
-        self._door = self._narrow("The server is starting.")
-
-    @contextmanager
-    def opened(self, door: Door) -> Iterator[None]:
-        """Answer by this door for the length of the block."""
-        self._door = door
-        try:
-            yield
-        finally:
-            self.close()
-
-    def close(self) -> None:
-        """Refuse new requests except probes; requests that have begun are served to their end."""
-        self._door = self._narrow("The server is stopping.")
-
-    def _narrow(self, why: str) -> Door:
-        elsewhere = HttpError(503, why, headers=(("retry-after", str(RETRY_SECONDS)),))
-        return Door(self.probes.endpoints(), NoAuthenticator(), elsewhere=elsewhere)
-
-    async def answer(self, request: HttpRequest) -> HttpResponse | Upgrade:
-        """Answer a request. Fulfils `adapters.http.host.server.Serve`."""
-        return await self._door.answer(request)
-
-
-@dataclass(frozen=True, slots=True)
-class RelayEdge:
-    """The part of this process that other processes reach, at an address of its own."""
-
-    entry: RequestEntry
-    services: RelayServices
-    number: int | None = None  # among the processes of one parent, from 1
-
-    @property
-    def is_first(self) -> bool:
-        return self.number in (None, 1)
-
-    def opened(
-        self, rows: Sequence[Endpoint], callers: Authenticator
-    ) -> AbstractContextManager[None]:
-        """Serve these rows there too, for the length of the block."""
-        door = Door([*self.entry.probes.endpoints(), *rows], callers)
-        return self.entry.opened(door)
 
 
 @dataclass(frozen=True, slots=True)
@@ -164,17 +103,9 @@ async def open_routes(
         open_callers(
             config, chats, access_url=access_url, invites=relay_edge is None or relay_edge.is_first
         ) as auth,
-        open_streaming(
-            store.pool,
-            store.bus,
-            chats.previews,
-            admission=admission,
-            overviews=overviews,
-            organization=auth.deployment.organization_id,
-            lease_seconds=config.lease_seconds,
-            elsewhere=None if relay_edge is None else relay_edge.services.relays,
-        ) as streaming,
+        open_watching(config, chats, auth, admission, overviews, relay_edge) as streaming,
         open_housekeeping(store.pool) as housekeeper,
+        open_told(config, chats, auth) as notices,
     ):
 
         def report() -> Mapping[str, Any]:
@@ -182,6 +113,7 @@ async def open_routes(
                 "server": server.statistics(),
                 "door": door.statistics(),
                 **statistics_of(chats, auth, streaming, housekeeper),
+                **notices.statistics(),
                 **({} if relay_edge is None else relay_edge.services.statistics()),
                 "trio": trio.lowlevel.current_statistics(),
             }
@@ -206,6 +138,7 @@ async def open_routes(
             health,
             *api_routes(deps),
             *streaming.routes,
+            *notices.routes,
             RepositoryRoutes(admission, overviews),
             NotImplementedRoutes(),
         )
@@ -213,6 +146,7 @@ async def open_routes(
         chats.figures.follow(report, door.durations)
         with ExitStack() as opened:
             opened.callback(streaming.leave)
+            opened.callback(notices.leave)
             opened.enter_context(entry.opened(door))
             if relay_edge is not None:
                 opened.enter_context(relay_edge.opened(health.own(), auth.callers))
@@ -231,6 +165,38 @@ def open_callers(
         invites=invites,
         processes=config.processes,
         identify=identify_by(chats.plugins, config.trusted_proxies),
+    )
+
+
+def open_watching(
+    config: Config,
+    chats: ChatServices,
+    auth: Auth,
+    admission: Admission,
+    overviews: OverviewStore,
+    relay_edge: RelayEdge | None,
+) -> AbstractAsyncContextManager[StreamParts]:
+    return open_streaming(
+        chats.store.pool,
+        chats.store.bus,
+        chats.previews,
+        admission=admission,
+        overviews=overviews,
+        organization=auth.deployment.organization_id,
+        lease_seconds=config.lease_seconds,
+        elsewhere=None if relay_edge is None else relay_edge.services.relays,
+    )
+
+
+def open_told(
+    config: Config, chats: ChatServices, auth: Auth
+) -> AbstractAsyncContextManager[NoticeParts]:
+    return open_notices(
+        chats.store.pool,
+        chats.store.bus,
+        chats.vault,
+        people=auth.cached_users,
+        allowed=tuple(config.private_networks),
     )
 
 

@@ -39,6 +39,7 @@ class WriteResult:
     message_ids: tuple[MessageId, ...]
     queued_ids: tuple[QueuedId, ...]
     untold: tuple[UntoldHint, ...] = ()
+    deliveries_count: int = 0
 
 
 def ignore_commit(_: Applied) -> None:
@@ -140,12 +141,19 @@ def _one_for_each_chat(group: list[_Write]) -> list[_Write]:
 
 def written_of(row: Row, untold: tuple[UntoldHint, ...] = ()) -> WriteResult:
     """Return the result of a row."""
-    _, at, message_ids, queued_ids = row
-    return WriteResult(at, tuple(message_ids or ()), tuple(queued_ids or ()), untold)
+    _, at, message_ids, queued_ids, deliveries = row
+    return WriteResult(
+        at, tuple(message_ids or ()), tuple(queued_ids or ()), untold, deliveries or 0
+    )
 
 
 def applied_of(change: Change, written: WriteResult) -> Applied:
     """Return a change with what was written of it."""
     return Applied(
-        change, written.at, written.message_ids, written.queued_ids, untold=written.untold
+        change,
+        written.at,
+        written.message_ids,
+        written.queued_ids,
+        untold=written.untold,
+        deliveries_count=written.deliveries_count,
     )

@@ -23,6 +23,7 @@ from actors.law.store.hints import (
     ContextChanged,
     Hint,
     HintsLost,
+    InboxChanged,
     ListChange,
     News,
     OpenApprovalsChanged,
@@ -107,6 +108,10 @@ class _Asks(msgspec.Struct, tag="a", array_like=True, frozen=True):
     root_id: UUID
 
 
+class _Inbox(msgspec.Struct, tag="i", array_like=True, frozen=True):
+    user: UUID
+
+
 class _Changed(msgspec.Struct, tag="c", array_like=True, frozen=True):
     user: UUID | None
 
@@ -130,6 +135,7 @@ _WIRE: dict[type, type] = {
     ReadStatusSet: _Seen,
     WorkspaceClosed: _Closed,
     OpenApprovalsChanged: _Asks,
+    InboxChanged: _Inbox,
     CatalogueChanged: _Changed,
     PersonChanged: _Person,
     HintsLost: _Everything,
@@ -145,6 +151,7 @@ _Wire = (
     | _Seen
     | _Closed
     | _Asks
+    | _Inbox
     | _Changed
     | _Person
     | _Everything

@@ -106,7 +106,8 @@ SELECT %(chat)s::uuid,
          WHERE m.chat_id = %(chat)s AND m.revision = %(snapshot)s AND NOT m.deleted),
        (SELECT array_agg(q.id ORDER BY q.id)
           FROM queued_messages q
-         WHERE q.chat_id = %(chat)s AND q.position = ANY(%(positions)s));
+         WHERE q.chat_id = %(chat)s AND q.position = ANY(%(positions)s)),
+       NULL::integer;
 
 -- name: keep_receipt
 -- What the write before it has made, under the name that its request was given.
@@ -132,7 +133,7 @@ WITH wanted AS MATERIALIZED (
         snapshot_version bigint, history_version bigint, queue_version bigint,
         retry_state_version bigint, generation_attempt integer, provider_failures_count integer,
         process_deaths_count integer, pin_order integer, last_model_config_id uuid,
-        last_reasoning_effort text, said json, links uuid[])
+        last_reasoning_effort text, said json, links uuid[], news json)
 ), created AS (
     INSERT INTO chats (
         id, owner_id, parent_id, root_id, title, client_type, plan_mode, mode, workspace_id,
@@ -150,7 +151,7 @@ WITH wanted AS MATERIALIZED (
            provider_failures_count, process_deaths_count, pin_order, last_model_config_id,
            last_reasoning_effort
       FROM wanted
-    RETURNING id
+    RETURNING id, snapshot_version
 ), inserted AS (
     INSERT INTO messages (chat_id, revision, {said_columns})
     SELECT w.id, w.snapshot_version, {said_columns}
@@ -161,7 +162,8 @@ WITH wanted AS MATERIALIZED (
 ), linked AS (
     INSERT INTO chat_files (chat_id, file_id) SELECT w.id, unnest(w.links) FROM wanted w
 )
-SELECT id, now(), (SELECT array_agg(m.id ORDER BY m.id) FROM inserted m), NULL::bigint[]
+SELECT id, now(), (SELECT array_agg(m.id ORDER BY m.id) FROM inserted m), NULL::bigint[],
+       file_news(id, snapshot_version, (SELECT news FROM wanted))
   FROM created;
 
 -- part: locked
@@ -182,7 +184,7 @@ locked AS MATERIALIZED (
                process_deaths_count integer, pin_order integer, last_model_config_id uuid,
                last_reasoning_effort text, said json, unsaid bigint[], queued json,
                requeued json, unqueued bigint[], links uuid[], plan_mode text,
-               mcp_server_ids uuid[], approvals json, decided json)
+               mcp_server_ids uuid[], approvals json, decided json, news json)
       JOIN chats c ON c.id = w.id AND c.snapshot_version = w.held
        FOR NO KEY UPDATE OF c SKIP LOCKED
 ), written AS (
@@ -226,10 +228,14 @@ said AS (
     RETURNING id, chat_id
 )
 
+-- part: news
+-- How many deliveries wait because of the change; null if it holds no news, without a call.
+file_news(w.id, w.snapshot_version, w.news)
+
 -- name: write_columns
 -- Write changes that neither say nor queue anything. One answer per chat written.
 WITH {locked}
-SELECT w.id, now(), NULL::bigint[], NULL::bigint[] FROM locked w;
+SELECT w.id, now(), NULL::bigint[], NULL::bigint[], {news} FROM locked w;
 
 -- name: write_steps
 -- Write changes that add to the history and do nothing else to it.
@@ -237,7 +243,8 @@ WITH {locked}, {said}
 SELECT w.id,
        now(),
        (SELECT array_agg(s.id ORDER BY s.id) FROM said s WHERE s.chat_id = w.id),
-       NULL::bigint[]
+       NULL::bigint[],
+       {news}
   FROM locked w;
 
 -- name: write_changes
@@ -287,5 +294,6 @@ WITH {locked}, {said}, unsaid AS (
 SELECT w.id,
        now(),
        (SELECT array_agg(s.id ORDER BY s.id) FROM said s WHERE s.chat_id = w.id),
-       (SELECT array_agg(q.id ORDER BY q.id) FROM queued q WHERE q.chat_id = w.id)
+       (SELECT array_agg(q.id ORDER BY q.id) FROM queued q WHERE q.chat_id = w.id),
+       {news}
   FROM locked w;

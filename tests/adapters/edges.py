@@ -21,7 +21,8 @@ from trio_websocket import open_websocket_url
 from actors.law.ids import UserId
 from adapters import settings as config
 from adapters.daemon.chat_wiring import ChatServices, basis_of, dial_of, open_chats
-from adapters.daemon.route_wiring import RequestEntry, open_routes
+from adapters.daemon.entry import RequestEntry
+from adapters.daemon.route_wiring import open_routes
 from adapters.http.health import Probes
 from adapters.http.host.server import HttpServer
 from adapters.models.provider_config import models_of_environment

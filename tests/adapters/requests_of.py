@@ -403,6 +403,50 @@ async def add_config(world, asking, caller):
     asking.document = new_config(world)
 
 
+async def about_notice(world, asking, caller):
+    found = (await good(world.owner.get("/api/v2/notifications/inbox"), 200))["notifications"]
+    asking.places["notification"] = found[0]["id"]
+    asking.document = {"is_read": True}
+
+
+async def add_webhook(world, asking, caller):
+    asking.document = {"url": "https://webhooks.invalid/hook"}
+
+
+def a_webhook(top):
+    """Of an owner, or of the deployment: with a delivery, and made for this line alone."""
+
+    async def make(world, asking, caller):
+        who = world.admin if top == WEBHOOKS else world.owner
+        path = top.replace("{user}", str(world.owner.id))
+        await world.edge.execute(
+            "DELETE FROM webhooks WHERE (owner_id IS NULL) = %(all)s", {"all": top == WEBHOOKS}
+        )
+        made = await good(who.post(path, {"url": "https://webhooks.invalid/hook"}), 201)
+        hook = asking.places["webhook"] = made["webhook"]["id"]
+        tried = await good(who.post(f"{path}/{hook}/test"), 202)
+        asking.places["delivery"] = tried["id"]
+        asking.document = {"description": "called otherwise"}
+
+    return make
+
+
+WEBHOOKS, OWN_WEBHOOKS = "/api/v2/webhooks", f"{USERS}/{{user}}/webhooks"
+ABOUT_WEBHOOKS = {
+    f"{method} {top}/{{webhook}}{rest}": a_webhook(top)
+    for top in (WEBHOOKS, OWN_WEBHOOKS)
+    for method, rest in (
+        ("GET", ""),
+        ("PATCH", ""),
+        ("DELETE", ""),
+        ("POST", "/rotate-secret"),
+        ("POST", "/test"),
+        ("GET", "/deliveries"),
+        ("POST", "/deliveries/{delivery}/replay"),
+    )
+} | {f"POST {top}": add_webhook for top in (WEBHOOKS, OWN_WEBHOOKS)}
+
+
 async def about_config(world, asking, caller):
     asking.places["modelConfig"] = await a_config(world)
 
@@ -434,6 +478,8 @@ W = "/api/v2/workspaces/{workspace}"
 S = "/api/v2/organizations/{organization}/mcp-servers"
 M = "/api/v2/organizations/{organization}/chats/models"
 SPECIAL = {
+    "PUT /api/v2/notifications/inbox/{notification}/read-status": about_notice,
+    **ABOUT_WEBHOOKS,
     f"POST {S}": add_server,
     f"GET {S}/{{server}}": about_server,
     f"PATCH {S}/{{server}}": change_server,

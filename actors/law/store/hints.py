@@ -119,6 +119,13 @@ class OpenApprovalsChanged:
 
 
 @dataclass(frozen=True, slots=True)
+class InboxChanged:
+    """A notice was filed for the user that no change of a chat has brought."""
+
+    user: UserId
+
+
+@dataclass(frozen=True, slots=True)
 class CatalogueChanged:
     """Providers, models or settings were changed: those of one user, or of the deployment."""
 
@@ -142,6 +149,7 @@ Hint = (
     | ReadStatusSet
     | WorkspaceClosed
     | OpenApprovalsChanged
+    | InboxChanged
     | CatalogueChanged
     | PersonChanged
 )

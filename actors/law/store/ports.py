@@ -37,6 +37,7 @@ class Applied:
     message_ids: tuple[MessageId, ...]
     queued_ids: tuple[QueuedId, ...]
     untold: tuple[UntoldHint, ...] = ()
+    deliveries_count: int = 0  # to webhooks and devices, that wait because of it
 
     @property
     def chat(self) -> Chat:

@@ -12,15 +12,8 @@ from adapters.http.refusals import HttpError
 
 CHATS = "/api/v2/chats"
 MCP_HTTP = "/api/experimental/mcp/http"
-INBOX = "/api/v2/notifications/inbox"
 
-NOT_BUILT = (
-    ("chats as MCP tools", "GET POST DELETE", MCP_HTTP),
-    ("the inbox", "GET", INBOX),
-    ("the inbox", "PUT", INBOX + "/mark-all-as-read"),
-    ("the inbox", "PUT", INBOX + "/{notification}/read-status"),
-    ("the inbox", "GET", INBOX + "/watch"),
-)
+NOT_BUILT = (("chats as MCP tools", "GET POST DELETE", MCP_HTTP),)
 
 GONE = (
     ("GET POST", CHATS + "/providers"),

@@ -17,6 +17,7 @@ from actors.law.change import Change
 from actors.law.chat import Approval, ApprovalDecision, Body, QueuedMessage
 from actors.law.ids import ChatId
 from actors.law.requests import NewChat
+from actors.law.store.news import news_of_change
 from adapters.postgres.codec.parts import (
     escaped,
     storable_id,
@@ -69,6 +70,11 @@ class _DecisionRow(msgspec.Struct):
     words: str
 
 
+class _NewsRow(msgspec.Struct):
+    kind: str
+    detail: msgspec.Raw | None
+
+
 class _ChatColumns(msgspec.Struct, kw_only=True):
     """The columns that the law writes, and what it adds."""
 
@@ -93,6 +99,7 @@ class _ChatColumns(msgspec.Struct, kw_only=True):
     last_reasoning_effort: str | None
     said: list[_MessageRow]
     links: list[UUID]
+    news: list[_NewsRow] | None
 
 
 class _ChangedChat(_ChatColumns, kw_only=True, omit_defaults=True):
@@ -228,6 +235,8 @@ def _law_columns(change: Change) -> dict[str, Any]:
         "last_reasoning_effort": chat.last_reasoning_effort,
         "said": [_message_row(body) for body in change.added],
         "links": sorted(change.links),
+        "news": [_NewsRow(one.kind.value, _escaped(one.detail)) for one in news_of_change(change)]
+        or None,  # null: then nothing is filed
     }
 
 

@@ -219,6 +219,32 @@ TABLE = """
     PATCH  U/{user}/skills/{name}                       401      404    404    404   200   200
     DELETE U/{user}/skills/{name}                       401      404    404    404   204   204
 
+    # notices: {notification} is the owner's
+    GET    /api/v2/notifications/inbox                  401      200    200    200   200   200
+    GET    /api/v2/notifications/inbox/watch            401      101    101    101   101   101
+    PUT    /api/v2/notifications/inbox/mark-all-as-read 401      204    204    204   204   204
+    PUT    /api/v2/notifications/inbox/{notification}/read-status 401 500 500 500  200   500
+
+    # webhooks: {webhook} is the owner's, or the deployment's
+    GET    H                                            401      404    404    404   200   200
+    POST   H                                            401      404    404    404   201   201
+    GET    H/{webhook}                                  401      404    404    404   200   200
+    PATCH  H/{webhook}                                  401      404    404    404   200   200
+    DELETE H/{webhook}                                  401      404    404    404   204   204
+    POST   H/{webhook}/rotate-secret                    401      404    404    404   200   200
+    POST   H/{webhook}/test                             401      404    404    404   202   202
+    GET    H/{webhook}/deliveries                       401      404    404    404   200   200
+    POST   H/{webhook}/deliveries/{delivery}/replay     401      404    404    404   202   202
+    GET    /api/v2/webhooks                             401      403    403    403   403   200
+    POST   /api/v2/webhooks                             401      403    403    403   403   201
+    GET    /api/v2/webhooks/{webhook}                   401      403    403    403   403   200
+    PATCH  /api/v2/webhooks/{webhook}                   401      403    403    403   403   200
+    DELETE /api/v2/webhooks/{webhook}                   401      403    403    403   403   204
+    POST   /api/v2/webhooks/{webhook}/rotate-secret     401      403    403    403   403   200
+    POST   /api/v2/webhooks/{webhook}/test              401      403    403    403   403   202
+    GET    /api/v2/webhooks/{webhook}/deliveries        401      403    403    403   403   200
+    POST   /api/v2/webhooks/{webhook}/deliveries/{delivery}/replay 401 403 403 403   403   202
+
     # gone for good
     GET    C/providers                                  401      410    410    410   410   410
     POST   C/providers                                  401      410    410    410   410   410
@@ -232,10 +258,6 @@ TABLE = """
     GET    /api/experimental/mcp/http                   401      501    501    501   501   501
     POST   /api/experimental/mcp/http                   401      501    501    501   501   501
     DELETE /api/experimental/mcp/http                   401      501    501    501   501   501
-    GET    /api/v2/notifications/inbox                  401      501    501    501   501   501
-    GET    /api/v2/notifications/inbox/watch            401      501    501    501   501   501
-    PUT    /api/v2/notifications/inbox/mark-all-as-read 401      501    501    501   501   501
-    PUT    /api/v2/notifications/inbox/{notification}/read-status 401 501 501 501 501 501
 """
 
 STABLE, OLDER = "/api/v2", "/api/experimental"
@@ -245,6 +267,7 @@ PREFIXES = {  # a line holds at each of these beginnings
     "O": (f"{STABLE}/organizations", f"{OLDER}/organizations"),
     "M": (f"{STABLE}/mcp/servers", f"{OLDER}/mcp/servers"),
     "U": (f"{OLDER}/users",),
+    "H": (f"{STABLE}/users/{{user}}/webhooks",),
 }
 
 

@@ -44,6 +44,8 @@ TABLES = (  # what refers to them goes with them
     "model_configs",
     "offered_models",
     "settings",
+    "deliveries",
+    "webhooks",
     "mcp_servers",
     "chats",
     "files",

@@ -1,0 +1,10 @@
+"""Notices: what users and other programs are told of without watching.
+
+inbox         the inbox of a user, on PostgreSQL
+inbox_feeds   inboxes as they are watched
+inbox_routes  the inbox over the API
+outbox        events on their way to webhooks and devices
+webhooks      programs of others that are told of events
+wiring        all parts, put together
+wording       the words of notices                                                (pure)
+"""
