@@ -1,6 +1,7 @@
 """Chats: the routes by which users work with them, and what is stored for that.
 
 For other rooms:
+    changes.wiring            branches and pull requests of chats, put together
     files.routes              the routes of files
     files.store               files that users bring and chats make, and their contents for models
     housekeeping.wiring       housekeeping, put together
@@ -13,6 +14,7 @@ For other rooms:
     routes.chats              chats: created, shown, changed, their cost
     routes.messages           messages: read in pages, sent, edited
     routes.not_implemented    endpoints that clients know and that do nothing here
+    routes.pull_requests      the diffs that forges tell, and users' tokens there
     routes.queue              the queue of a chat
     routes.repositories       requests about a chat's repository and desktop, which are not built
     routes.sharing            who may read a chat besides its owner
@@ -28,6 +30,7 @@ For other rooms:
     wire.sending              pages of messages, and requests and responses around messages
 
 Inside:
+    changes/                  branches of chats, and what forges say of them
     content                   the content of a request made into the parts of a message
     files/                    files of chats
     housekeeping/             what goes when it is old, what may not go, what users have erased

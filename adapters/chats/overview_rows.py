@@ -9,6 +9,7 @@ from uuid import UUID
 from actors.law.chat import Approval, ChatError
 from actors.law.ids import ChatId, FileId, MessageId, ModelConfigId, UserId
 from actors.law.states import Status
+from adapters.chats.changes.pull_requests import PullRequest
 from adapters.postgres.queries import Record
 
 
@@ -44,6 +45,16 @@ class ContextState:
     error: str | None = None
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DiffState:
+    """The branch that a chat works on, and what its forge says of it."""
+
+    branch: str
+    pull_request: PullRequest | None
+    refreshed_at: datetime | None  # None: the forge has not answered yet
+    stale_at: datetime | None  # None: the forge is not asked again until the chat works there
+
+
 class OverviewRow(Record, frozen=True):
     """A chat as a statement returns it for users."""
 
@@ -72,6 +83,7 @@ class OverviewRow(Record, frozen=True):
     summary: str | None
     workspace_id: UUID | None
     context: bytes | None
+    diff: bytes | None
     shared: bool
     has_unread: bool
     asked_by: str | None  # the tool by which the turn that ended asks its user; None: it does not
@@ -95,6 +107,7 @@ class ChatOverview:
     approvals: Sequence[Approval]  # calls that wait for a person's consent
     last_error: ChatError | None
     context: ContextState | None
+    diff: DiffState | None = None  # None: nothing is known of a branch
     children: Sequence["ChatOverview"] = ()
     files: Sequence[FileInfo] = ()
     # These two are None in lists, which do not ask for them.

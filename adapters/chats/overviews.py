@@ -22,6 +22,7 @@ from adapters.chats.overview_rows import (
     ChatOverview,
     ContextState,
     CostSum,
+    DiffState,
     FileInfo,
     OverviewRow,
     SearchExcerpt,
@@ -106,7 +107,12 @@ class ListFilter:
     needs_me: bool | None = None  # the caller has to look at it, or at one of its agents
     unread: bool | None = None  # None: either
     title: str | None = None  # a part of it, as LIKE has it
-    search: str | None = None  # words in the title or in one message
+    search: str | None = None  # words in a title or in one message, or a pull request's number
+    pr_statuses: Sequence[str] = ()  # of its pull request, one of these; none: any, or none
+    pr: int | None = None  # the number of its pull request
+    pr_title: str | None = None  # a part of it, as LIKE has it
+    repo: str | None = None  # a part of its remote's address, or of its pull request's
+    diff_url: str | None = None  # the address of its pull request, or of one of its agents'
     labels: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))  # all of these
     after: ChatId | None = None  # only those that stand behind it
     limit: int = PAGE_DEFAULT
@@ -235,6 +241,11 @@ def _parameters(caller: UserId, wanted: ListFilter) -> dict[str, Any]:
         "unread": wanted.unread,
         "title": wanted.title,
         "search": wanted.search,
+        "pr_statuses": list(wanted.pr_statuses),
+        "pr": wanted.pr,
+        "pr_title": wanted.pr_title,
+        "repo": wanted.repo,
+        "diff_url": wanted.diff_url,
         "labels": _labels(wanted.labels),
         "after": wanted.after,
         "limit": wanted.limit,
@@ -286,6 +297,7 @@ def _overview(row: OverviewRow) -> ChatOverview:
         approvals=tuple(call for call in approvals_of(row.approvals) if call.is_open),
         last_error=None if row.last_error is None else _json(unescaped(row.last_error), ChatError),
         context=None if row.context is None else _json(row.context, ContextState),
+        diff=None if row.diff is None else _json(row.diff, DiffState),
     )
 
 

@@ -55,6 +55,13 @@ coalesce(c.root_id, c.id)
                                     WHERE r.id = coalesce(c.root_id, c.parent_id)),
                                   c.workspace_id))
 
+-- column: OverviewRow.diff
+-- Its branch, and what the forge says of it; null: nothing is known of one.
+(SELECT json_build_object('branch', d.branch, 'pull_request', d.pull_request,
+                          'refreshed_at', d.refreshed_at, 'stale_at', d.stale_at)
+   FROM diff_statuses d
+  WHERE d.chat_id = c.id)
+
 -- column: OverviewRow.shared
 -- Whether others may read its family.
 EXISTS (SELECT FROM chat_readers r WHERE r.chat_id = coalesce(c.root_id, c.id))
@@ -115,6 +122,37 @@ END
 -- Whether the caller owns it.
 c.owner_id = %(caller)s
 
+-- part: repository_fits
+-- Whether what is known of the branch of root `c` is as asked. A pull request that is open and a
+-- draft is a draft here; an address may be that of a descendant's.
+(%(pr_statuses)s::text[] = '{}' AND %(pr)s::integer IS NULL AND %(pr_title)s::text IS NULL
+     AND %(repo)s::text IS NULL
+ OR EXISTS (SELECT FROM diff_statuses d
+             WHERE d.chat_id = c.id
+               AND (%(pr_statuses)s::text[] = '{}'
+                    OR CASE WHEN d.pull_request ->> 'state' = 'open'
+                                 AND (d.pull_request ->> 'draft')::boolean THEN 'draft'
+                            ELSE d.pull_request ->> 'state' END = ANY(%(pr_statuses)s::text[]))
+               AND (%(pr)s::integer IS NULL
+                    OR (d.pull_request ->> 'number')::integer = %(pr)s::integer)
+               AND (%(pr_title)s::text IS NULL
+                    OR d.pull_request ->> 'title' ILIKE '%%' || %(pr_title)s || '%%')
+               AND (%(repo)s::text IS NULL
+                    OR d.remote_origin ILIKE '%%' || %(repo)s || '%%'
+                    OR d.pull_request ->> 'url' ILIKE '%%' || %(repo)s || '%%')))
+AND (%(diff_url)s::text IS NULL
+     OR EXISTS (SELECT FROM chats k JOIN diff_statuses d ON d.chat_id = k.id
+                 WHERE (k.id = c.id OR k.root_id = c.id)
+                   AND lower(d.pull_request ->> 'url') = lower(%(diff_url)s)))
+
+-- part: found_by_pull_request
+-- Whether a search finds root `c` by the title of its pull request, or by the whole number of it.
+EXISTS (SELECT FROM diff_statuses d
+         WHERE d.chat_id = c.id
+           AND (to_tsvector('simple', d.pull_request ->> 'title')
+                @@ websearch_to_tsquery('simple', %(search)s)
+                OR d.pull_request ->> 'number' = btrim(%(search)s)))
+
 -- part: place
 -- Where chat `c` stands in a list: what is pinned first, then what was touched last.
 CASE WHEN c.pin_order > 0 THEN c.pin_order ELSE 2147483647 END
@@ -171,12 +209,14 @@ WITH mine AS (
   LEFT JOIN behind b ON true
  WHERE (%(title)s::text IS NULL OR c.title ILIKE '%%' || %(title)s || '%%')
    AND c.labels @> %(labels)s::jsonb
+   AND {repository_fits}
    AND (%(statuses)s::text[] = '{}' OR c.status = ANY(%(statuses)s::text[]))
    AND (%(needs_me)s::boolean IS NULL
         OR %(needs_me)s = (c.owner_id = %(caller)s AND {needs_owner}))
    AND (%(unread)s::boolean IS NULL OR %(unread)s = {unread})
    AND (%(search)s::text IS NULL
         OR to_tsvector('simple', c.title) @@ websearch_to_tsquery('simple', %(search)s)
+        OR {found_by_pull_request}
         OR c.id IN (SELECT w.chat_id
                       FROM message_words w
                       JOIN messages m ON m.id = w.message_id AND NOT m.deleted

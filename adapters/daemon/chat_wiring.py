@@ -28,6 +28,7 @@ from actors.upkeep.jobs import DRAIN_SECONDS, Background, open_background
 from actors.upkeep.summary_jobs import AutomaticSummaries
 from actors.upkeep.title_jobs import AutomaticTitles
 from adapters.access.changes import ChatSender
+from adapters.chats.changes.wiring import ForgeParts, open_forges
 from adapters.chats.files.store import ChatFileKeeper
 from adapters.chats.streams.events import encode_piece
 from adapters.chats.upkeep_stores import SummaryStorage
@@ -115,6 +116,7 @@ class ChatServices:
     records: CallRecords
     plugins: Plugins
     browser: WorkspaceBrowser
+    forges: ForgeParts
 
 
 def basis_of(
@@ -139,6 +141,7 @@ async def open_chats(
         open_catalogue(config, store, basis, client) as catalogue,
         open_records(config, store, basis, catalogue) as records,
         open_workspaces(config, store.pool) as workspaces,
+        open_forges(config, store.pool, store.bus, vault, workspaces) as forges,
         open_contexts(workspaces, store.pool, store.bus) as contexts,
         open_mcp(store.pool, store.bus, vault=vault, allowed=tuple(config.private_networks)) as mcp,
         open_workspace_servers(
@@ -193,8 +196,8 @@ async def open_chats(
         with following(config, store, skills, server_tools, summaries):
             asked = (catalogue, vault, mcp, lifecycle, workspace_mcp, contexts, skills, summaries)
             running = (prompts, previews, supervisor, background, figures, keeper, records)
-            files = WorkspaceBrowser(workspaces)
-            yield ChatServices(store, *asked, *running, basis.plugins, browser=files)
+            beside = (basis.plugins, WorkspaceBrowser(workspaces), forges)
+            yield ChatServices(store, *asked, *running, *beside)
 
 
 @contextmanager

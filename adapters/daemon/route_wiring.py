@@ -31,6 +31,7 @@ from adapters.chats.routes.chat_list import ChatListRoutes
 from adapters.chats.routes.chats import ChatRoutes as ChatRoutes
 from adapters.chats.routes.messages import MessageRoutes
 from adapters.chats.routes.not_implemented import NotImplementedRoutes
+from adapters.chats.routes.pull_requests import ForgeTokenRoutes, PullRequestRoutes
 from adapters.chats.routes.queue import QueueRoutes
 from adapters.chats.routes.repositories import RepositoryRoutes
 from adapters.chats.routes.sharing import SharingRoutes
@@ -245,6 +246,7 @@ def api_routes(deps: RouteDeps) -> Sequence[Routes]:
         ),
         DebugRunRoutes(DebugRunStore(chats.store.pool), admit=deps.admission.to_update),
         *chat_routes(deps),
+        *forge_routes(deps),
     )
 
 
@@ -328,6 +330,14 @@ def workspace_routes(deps: RouteDeps, owned: OwnedWorkspaces) -> Sequence[Routes
     )
 
 
+def forge_routes(deps: RouteDeps) -> Sequence[Routes]:
+    vault, parts, people = deps.chats.vault, deps.chats.forges, deps.auth.cached_users
+    return (
+        PullRequestRoutes(deps.admission, parts.branches, parts.apis, vault, parts.forges),
+        ForgeTokenRoutes(parts.tokens, vault, parts.forges, people=people),
+    )
+
+
 def statistics_of(
     chats: ChatServices, auth: Auth, streaming: StreamParts, housekeeper: Housekeeper
 ) -> Mapping[str, Any]:
@@ -354,6 +364,7 @@ def statistics_of(
         "people": auth.cached_users.statistics(),
         "open_streams": auth.streams.statistics(),
         **streaming.statistics(),
+        **chats.forges.statistics(),
         "plugin": chats.plugins.statistics(),
         "threads": limits.statistics(),
     }

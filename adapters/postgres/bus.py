@@ -10,6 +10,7 @@ from actors.law.ids import ChatId, chat_name
 from actors.law.store.hints import (
     ChatMoved,
     ContextChanged,
+    DiffStatusChanged,
     Hint,
     HintsLost,
     News,
@@ -21,6 +22,8 @@ from runtime.log import emit
 from runtime.statistics import CounterMetric, GaugeMetric
 
 N = TypeVar("N", Hint, News)
+
+_OF_ONE_CHAT = (ChatMoved, TitleChanged, SummaryChanged, ContextChanged, DiffStatusChanged)
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,7 +126,7 @@ class Switchboard:
         if isinstance(news, HintsLost):
             return list(self._everyone().values())
         listeners = list(self._followers.get(type(news), {}).values())
-        if isinstance(news, ChatMoved | TitleChanged | SummaryChanged | ContextChanged):
+        if isinstance(news, _OF_ONE_CHAT):
             listeners += self._followers.get(news.chat, {}).values()
         return listeners
 

@@ -21,6 +21,8 @@ from actors.law.store.hints import (
     CatalogueChanged,
     ChatMoved,
     ContextChanged,
+    DiffStatusChanged,
+    ForgeTokenChanged,
     Hint,
     HintsLost,
     InboxChanged,
@@ -88,6 +90,15 @@ class _Context(msgspec.Struct, tag="x", array_like=True, frozen=True):
     owner_id: UUID
 
 
+class _Diff(msgspec.Struct, tag="d", array_like=True, frozen=True):
+    chat: UUID
+    owner_id: UUID
+
+
+class _Forge(msgspec.Struct, tag="f", array_like=True, frozen=True):
+    user: UUID
+
+
 class _Readers(msgspec.Struct, tag="r", array_like=True, frozen=True):
     chat: UUID
     owner_id: UUID
@@ -131,6 +142,8 @@ _WIRE: dict[type, type] = {
     TitleChanged: _Renamed,
     SummaryChanged: _Summed,
     ContextChanged: _Context,
+    DiffStatusChanged: _Diff,
+    ForgeTokenChanged: _Forge,
     ReadersChanged: _Readers,
     ReadStatusSet: _Seen,
     WorkspaceClosed: _Closed,
@@ -147,6 +160,8 @@ _Wire = (
     | _Renamed
     | _Summed
     | _Context
+    | _Diff
+    | _Forge
     | _Readers
     | _Seen
     | _Closed

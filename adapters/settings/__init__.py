@@ -19,7 +19,7 @@ page       docs/configuration.md, made of the table
 providers  the settings of providers of models
 """
 
-from adapters.settings.kinds import HostAddress, LogFormat
+from adapters.settings.kinds import Forge, HostAddress, LogFormat
 from adapters.settings.reading import ShownSetting, list_settings, read_config
 from adapters.settings.setting import Setting, Subject
 from adapters.settings.table import ADVISOR_EXPERIMENT, DESKTOP_EXPERIMENT, SETTINGS, Config
@@ -29,6 +29,7 @@ __all__ = [
     "DESKTOP_EXPERIMENT",
     "SETTINGS",
     "Config",
+    "Forge",
     "HostAddress",
     "LogFormat",
     "Setting",

@@ -22,6 +22,8 @@ from adapters.settings.kinds import (
     Count,
     DatabaseAddress,
     FilePath,
+    Forge,
+    Forges,
     FrameOrigins,
     HostAddress,
     HostPort,
@@ -322,6 +324,12 @@ class Config:
         default_help="templates in data_dir",
         help="what workspaces can be made of: a directory, a git repository or a TOML file each",
     )  # None: `templates` in the data directory
+    forges: tuple[Forge, ...] = setting(
+        Subject.WORKSPACES,
+        Forges(),
+        default="github=https://github.com,gitlab=https://gitlab.com",
+        help="forges whose pull requests are shown, and to which commands push, with users' tokens",
+    )  # a token is only ever shown to the forge that it is for
     workspaces_per_user: int = setting(
         Subject.WORKSPACES,
         Count(1, 10_000),

@@ -1,7 +1,7 @@
 """The workspaces of chats on this machine: their files, and the commands that run in them."""
 
 import os
-from collections.abc import AsyncIterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Hashable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from functools import partial
@@ -17,6 +17,7 @@ from adapters.workspaces.commands.bubblewrap import HiddenPaths, WorkspacePaths
 from adapters.workspaces.commands.peers import Peers
 from adapters.workspaces.commands.processes import ProcessSpec, ProcessTable, open_processes
 from adapters.workspaces.commands.sandbox import (
+    DEFAULT_LIMITS,
     CommandLimits,
     NoSandbox,
     Sandbox,
@@ -26,7 +27,7 @@ from adapters.workspaces.commands.sandbox import (
     sandbox_of,
     variables,
 )
-from adapters.workspaces.disk import Disk, DiskSilent
+from adapters.workspaces.disk import Disk, DiskSilent, Programs
 from adapters.workspaces.files import LocalFiles
 from adapters.workspaces.store import WorkspaceRegistry, WorkspaceRow
 from adapters.workspaces.templates import HOME, TMP
@@ -139,6 +140,7 @@ class LocalWorkspaces:
         self.environ = environ
         self.peers = Peers(directory / PEERS, table)
         self.usage = WorkspaceUsage(directory)
+        self._programs = Programs()
 
     async def of(self, chat: Chat) -> ChatWorkspace | WorkspaceRefusal:
         row = await self.registry.of(chat.id)
@@ -179,6 +181,23 @@ class LocalWorkspaces:
         paths, sandbox = self.paths(workspace), self.sandbox
         tmp = paths.tmp if isinstance(sandbox, NoSandbox) else sandbox.tmp(paths)
         return variables(self.environ, paths, tmp=tmp)
+
+    async def ask(self, workspace: UUID, text: str, *, key: Hashable, seconds: float) -> bytes:
+        """Return what a command of ours says, which is run in the sandbox of a workspace as the
+        chats' own are, but is none of them. Nothing is returned if it fails or takes too long."""
+        if isinstance(self.sandbox, NoSandbox):
+            return b""
+        paths = self._paths(workspace)
+        try:
+            words = await command_line(
+                self.sandbox, text, paths, workdir=paths.home, limits=DEFAULT_LIMITS
+            )
+            done = await self._programs.run(
+                words, key=key, seconds=seconds, environ=self.variables(workspace)
+            )
+        except (DiskSilent, OSError):
+            return b""
+        return b"" if done is None or done.code else done.said
 
     def place(self, workspace: UUID) -> Path:
         return self.directory / str(workspace)

@@ -21,15 +21,27 @@ class ChatError(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class ChatDiffStatus(Struct, frozen=True, kw_only=True):
-    """The state of a chat's repository. No chat has one here, so nothing is known."""
+    """The pull request of the branch that a chat works on, as far as its forge has told of it."""
 
     chat_id: UUID
+    url: str | UnsetType = UNSET
+    pull_request_state: str | UnsetType = UNSET  # open, closed or merged
     pull_request_title: str = ""
     pull_request_draft: bool = False
     changes_requested: bool = False
     additions: int = 0
     deletions: int = 0
     changed_files: int = 0
+    author_login: str | UnsetType = UNSET
+    author_avatar_url: str | UnsetType = UNSET
+    base_branch: str | UnsetType = UNSET
+    head_branch: str | UnsetType = UNSET
+    pr_number: int | UnsetType = UNSET
+    commits: int | UnsetType = UNSET
+    approved: bool | UnsetType = UNSET
+    reviewer_count: int | UnsetType = UNSET
+    refreshed_at: datetime | UnsetType = UNSET
+    stale_at: datetime | UnsetType = UNSET
 
 
 class ChatContextTool(Struct, frozen=True):

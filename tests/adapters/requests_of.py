@@ -188,6 +188,7 @@ async def asked(world, line, caller, chat):
         "template": "empty",
         "call": "a",
         "tool": "execute",
+        "host": "github.com",
         **{name: str(uuid4()) for name in ("debugRun", "server", "notification")},
     }
     asking = Asked(places)
@@ -228,6 +229,7 @@ DOCUMENTS = {
     f"PUT {C}/config/auto-archive-days": {"auto_archive_days": 0},
     f"PATCH {P}/{{provider}}": {"display_name": "called otherwise"},
     f"PUT {USERS}/{{user}}/ai-provider-keys/{{provider}}": {"api_key": "his own"},
+    f"PUT {USERS}/{{user}}/forge-tokens/{{host}}": {"token": "their own"},
     f"PUT {USERS}/{{user}}/profile": {"name": "called otherwise"},
     "POST /api/v2/authcheck": {
         "checks": {"a": {"object": {"resource_type": "chat"}, "action": "create"}}

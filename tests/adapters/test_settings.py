@@ -45,6 +45,7 @@ SAID = {
     "admin_token": SECRET,
     "sharing": "off",
     "private_networks": "10.1.0.0/16",
+    "forges": "gitlab=https://git.test/lab|https://api.git.test/v4",
     "user_keys": "off",
     "root_chats": "9",
     "child_chats": "9",

@@ -25,6 +25,7 @@ class ListChange(Enum):
     TURN_SUMMARY = "turn_summary"
     SUMMARY = "summary"
     CONTEXT = "context"  # what it knows of its workspace was pinned, or the files have moved on
+    DIFF = "diff"  # its pull request, or its branch
     SHARED = "shared"  # with the one who is told
     UNSHARED = "unshared"  # the one who is told may read it no more
 
@@ -87,6 +88,14 @@ class ContextChanged:
 
 
 @dataclass(frozen=True, slots=True)
+class DiffStatusChanged:
+    """The forge tells otherwise of the chat's branch, or the chat works on another one."""
+
+    chat: ChatId
+    owner_id: UserId
+
+
+@dataclass(frozen=True, slots=True)
 class ReadersChanged:
     """The user may read the family of this chat from now on, or may no more; None: so may all."""
 
@@ -133,6 +142,13 @@ class CatalogueChanged:
 
 
 @dataclass(frozen=True, slots=True)
+class ForgeTokenChanged:
+    """The user has brought a token for a forge, or has taken one back."""
+
+    user: UserId
+
+
+@dataclass(frozen=True, slots=True)
 class PersonChanged:
     """A user has another name, other rights, or one token less."""
 
@@ -145,6 +161,8 @@ Hint = (
     | TitleChanged
     | SummaryChanged
     | ContextChanged
+    | DiffStatusChanged
+    | ForgeTokenChanged
     | ReadersChanged
     | ReadStatusSet
     | WorkspaceClosed

@@ -13,6 +13,7 @@ from actors.law.ids import ChatId, UserId
 from actors.law.store.hints import (
     ChatMoved,
     ContextChanged,
+    DiffStatusChanged,
     ListChange,
     SummaryChanged,
     TitleChanged,
@@ -21,8 +22,14 @@ from actors.streams.feeds.log import EventLog, FeedCounts, FeedEnd
 from runtime.children import Body
 from runtime.log import emit
 
-ListNews = ChatMoved | TitleChanged | SummaryChanged | ContextChanged
-LISTED = (ChatMoved, TitleChanged, SummaryChanged, ContextChanged)  # news that lists may show
+ListNews = ChatMoved | TitleChanged | SummaryChanged | ContextChanged | DiffStatusChanged
+LISTED = (  # news that lists may show
+    ChatMoved,
+    TitleChanged,
+    SummaryChanged,
+    ContextChanged,
+    DiffStatusChanged,
+)
 NEWS_MAX = 4_096  # of one owner that wait to be told; more than these are lost, and counted
 CHATS_AT_ONCE_MAX = 64  # read in one go; the news of the others waits for the next
 
@@ -106,5 +113,7 @@ def change_of(news: ListNews) -> ListChange | None:
             return became
         case ContextChanged():
             return ListChange.CONTEXT
+        case DiffStatusChanged():
+            return ListChange.DIFF
         case _:
             assert_never(news)

@@ -3,6 +3,7 @@
     title:"release notes" archived:true source:created_by_me,shared_with_me
     status:running,interrupting
     needs_me:true            the chat waits for an answer or for consent, or has failed
+    pr_status:draft,open pr:12 pr_title:words repo:owner/name diff_url:"https://…/pull/12"
 
 Terms are separated by spaces and hold all together; what is in double quotes is one piece, and its
 spaces and colons mean nothing. A quote with a backslash before it is only a quote: that is how the
@@ -157,9 +158,13 @@ QUERY_CHARACTERS_MAX = 4_096  # of a search; a longer one is refused
 _TRUTH = {word: word in ("true", "t", "1") for word in ("true", "t", "1", "false", "f", "0")}
 _MINE, _THEIRS = "created_by_me", "shared_with_me"
 _STATUSES = {status.value: status for status in Status}
-_REPOSITORY = ("pr_status", "pr", "pr_title", "repo", "diff_url")  # refused: these are not built
-_REPEATABLE = ("source", "status")
-_KEYS = ("title", "archived", "has_unread", "needs_me", "search", "source", "status")
+_PR_STATUSES = ("draft", "open", "merged", "closed")
+_WITHOUT_SEARCH = ("title", "pr_title", "pr")  # `search` looks there, too
+_REPEATABLE = ("source", "status", "pr_status")
+_KEYS = (
+    *("title", "archived", "has_unread", "needs_me", "search", "source", "status"),
+    *("pr_status", "pr", "pr_title", "repo", "diff_url"),
+)
 # Quoted, or not. A quote that nobody closes is closed by the end.
 _PIECE = re.compile(r'"((?:\\"|[^"])*)"?|((?:\\"|[^"])+)')
 _QUOTE = re.compile(r'(\\?)"')
@@ -180,8 +185,9 @@ def search_of(
         if len(values) > 1 and key not in _REPEATABLE:
             _refuse(f"is given {len(values)} times, give it once", key)
     one = {key: values[0] for key, values in terms.items()}
-    if "search" in terms and "title" in terms:
-        _refuse("cannot be combined with title", "search")
+    beside = [key for key in _WITHOUT_SEARCH if key in terms]
+    if "search" in terms and beside:
+        _refuse(f"cannot be combined with {beside[0]}", "search")
     sources = _listed(terms, "source", (_MINE, _THEIRS)) or (_MINE,)
     return ListFilter(
         mine=_MINE in sources,
@@ -192,6 +198,11 @@ def search_of(
         unread=_truth(one, "has_unread"),
         title=one.get("title"),
         search=_words(one),
+        pr_statuses=_listed(terms, "pr_status", _PR_STATUSES),
+        pr=_pull_request(one),
+        pr_title=one.get("pr_title"),
+        repo=one.get("repo"),
+        diff_url=_address(one),
         labels=dict(_label(label) for label in labels),
         after=after,
         limit=limit,
@@ -215,8 +226,6 @@ def _terms(query: str) -> Mapping[str, list[str]]:
         key, value = _unquoted(pieces[0]).lower(), pieces[1]
         if not (key and value):
             _refuse(f"{term[:80]!r} must not begin or end with a colon")
-        if key in _REPOSITORY:
-            _refuse("is not built: chats have no pull requests and repositories here", key)
         if key not in _KEYS:
             _refuse(f"is none of {', '.join(_KEYS)}", key[:80])
         terms.setdefault(key, []).append(_unquoted(value))
@@ -256,6 +265,22 @@ def _words(one: Mapping[str, str]) -> str | None:
     if words is not None and not words.strip():
         _refuse("is empty", "search")
     return words
+
+
+def _pull_request(one: Mapping[str, str]) -> int | None:
+    text = one.get("pr")
+    if text is None:
+        return None
+    if not re.fullmatch("[0-9]{1,10}", text, re.ASCII) or not 0 < int(text) <= NUMBER_MAX:
+        _refuse(f"is a whole number above 0, not {text[:80]!r}", "pr")
+    return int(text)
+
+
+def _address(one: Mapping[str, str]) -> str | None:
+    text = one.get("diff_url")
+    if text is not None and not re.match("https?://[^/]", text, re.IGNORECASE):
+        _refuse("is an address that begins with http:// or https://", "diff_url")
+    return text
 
 
 def _listed(terms: Mapping[str, list[str]], key: str, known: Sequence[str]) -> tuple[str, ...]:

@@ -8,8 +8,7 @@ from collections.abc import Sequence
 
 from adapters.access.admission import Admission
 from adapters.chats.overviews import OverviewStore
-from adapters.chats.wire.chats import ChatDiffContents
-from adapters.http.endpoints import Call, Endpoint, HttpResponse, json_response
+from adapters.http.endpoints import Call, Endpoint, HttpResponse
 from adapters.http.refusals import HttpError
 
 CHAT = "/api/v2/chats/{chat}"
@@ -25,14 +24,6 @@ class RepositoryRoutes:
 
     def endpoints(self) -> Sequence[Endpoint]:
         return (
-            Endpoint(
-                method="GET",
-                path=f"{CHAT}/diff",
-                handle=self.diff,
-                summary="The changes of the chat's branch. There are none: only its id is told.",
-                tag="later",
-                answers={200: ChatDiffContents},
-            ),
             *(
                 Endpoint(
                     method="GET",
@@ -53,10 +44,6 @@ class RepositoryRoutes:
                 refusals=(426, 501),
             ),
         )
-
-    async def diff(self, call: Call) -> HttpResponse:
-        chat = await self._admission.to_read(call)
-        return json_response(200, ChatDiffContents(chat.id))
 
     async def workspace_stream(self, call: Call) -> HttpResponse:
         found = await self._overviews.admitted(call, self._admission)

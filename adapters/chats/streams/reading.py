@@ -16,6 +16,7 @@ from actors.law.states import Status
 from actors.law.store.hints import ListChange
 from actors.streams.feeds.diff import ChatSnapshot, Position
 from actors.streams.feeds.events import PendingApprovals
+from adapters.chats.overview_rows import ChatOverview
 from adapters.chats.overviews import OverviewStore
 from adapters.chats.streams.events import ChatWatchEvent, WatchKind, encode_json
 from adapters.chats.wire.chats import watched_chat
@@ -126,6 +127,7 @@ _KINDS: Mapping[ListChange, WatchKind] = {
     ListChange.TURN_SUMMARY: "summary_change",
     ListChange.SUMMARY: "chat_summary_change",
     ListChange.CONTEXT: "context_dirty",
+    ListChange.DIFF: "diff_status_change",
     ListChange.SHARED: "shared",
     ListChange.UNSHARED: "unshared",
 }
@@ -142,9 +144,14 @@ class ListReading:
         """Return the events for news of chats, encoded; chats that are gone have none. Of a chat
         that is shared no more only the id is told."""
         wanted = dict.fromkeys(chat for became, chat in news if became is not ListChange.UNSHARED)
-        chats = {chat: await self._chat(chat) for chat in wanted}
+        chats = {chat: await self._overviews.chat(chat) for chat in wanted}
         shown = (
-            (became, _only_id(chat) if became is ListChange.UNSHARED else chats[chat])
+            (
+                became,
+                _only_id(chat)
+                if became is ListChange.UNSHARED
+                else self._shown(chats[chat], became),
+            )
             for became, chat in news
         )
         return [
@@ -153,11 +160,12 @@ class ListReading:
             if chat is not None
         ]
 
-    async def _chat(self, chat: ChatId) -> Raw | None:
-        found = await self._overviews.chat(chat)
-        if found is None:
+    def _shown(self, chat: ChatOverview | None, became: ListChange) -> Raw | None:
+        if chat is None:
             return None
-        return Raw(encode_json(watched_chat(found, organization=self._organization)))
+        with_diff = became is ListChange.DIFF
+        shown = watched_chat(chat, organization=self._organization, with_diff=with_diff)
+        return Raw(encode_json(shown))
 
 
 def _only_id(chat: ChatId) -> Raw:

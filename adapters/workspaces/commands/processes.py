@@ -10,7 +10,7 @@ started it.
 import os
 import signal
 from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
-from contextlib import asynccontextmanager, suppress
+from contextlib import asynccontextmanager, contextmanager, suppress
 from dataclasses import dataclass, field
 from datetime import datetime
 from functools import partial
@@ -97,6 +97,9 @@ class ProcessStatistics:
     ]
 
 
+EndListener = Callable[[ProcessSpec], None]  # raises nothing
+
+
 class ProcessTable:
     """The commands that run in this process, and those that have ended a moment ago."""
 
@@ -107,6 +110,7 @@ class ProcessTable:
         self._kept_seconds = kept_seconds
         self._lifeline = lifeline
         self._known: dict[str, _Running] = {}  # in the order in which they began
+        self._followers: dict[object, EndListener] = {}
         self._started_count = self._shown_characters = 0
 
     def start(self, spec: ProcessSpec) -> str | NotStarted | WorkspaceRefusal:
@@ -190,6 +194,16 @@ class ProcessTable:
             _terminate(found)
         return None
 
+    @contextmanager
+    def follow_ends(self, listener: EndListener) -> Iterator[None]:
+        """Call `listener` with each command that has ended, for the length of the block."""
+        place = object()
+        self._followers[place] = listener
+        try:
+            yield
+        finally:
+            del self._followers[place]
+
     async def end(self, belongs: Callable[[ProcessSpec], bool], why: str) -> None:
         """Kill the commands to which this applies, and wait until they are gone."""
         ending = [each for each in self._known.values() if belongs(each.spec)]
@@ -243,6 +257,8 @@ class ProcessTable:
             with trio.move_on_after(REAP_SECONDS, shield=True):
                 await running.group.wait()
             _reap(running)
+            for listener in list(self._followers.values()):
+                listener(running.spec)
 
     async def _live(self, running: _Running) -> None:
         with stream_of(running.group.popen.stdout) as stream:

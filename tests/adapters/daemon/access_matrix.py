@@ -213,6 +213,9 @@ TABLE = """
     GET    K/{user}/ai-provider-keys                    401      404    404    404   200   200
     PUT    K/{user}/ai-provider-keys/{provider}         401      404    404    404   200   200
     DELETE K/{user}/ai-provider-keys/{provider}         401      404    404    404   204   204
+    GET    /api/v2/users/{user}/forge-tokens            401      404    404    404   200   200
+    PUT    /api/v2/users/{user}/forge-tokens/{host}     401      404    404    404   200   200
+    DELETE /api/v2/users/{user}/forge-tokens/{host}     401      404    404    404   204   204
     GET    U/{user}/skills                              401      404    404    404   200   200
     POST   U/{user}/skills                              401      404    404    404   201   201
     GET    U/{user}/skills/{name}                       401      404    404    404   200   200

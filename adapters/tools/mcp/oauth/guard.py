@@ -11,8 +11,9 @@ from functools import partial
 from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network, ip_address, ip_network
 
 import httpx2
+import trio
 
-from adapters.models.providers.dial import tls_context
+from adapters.models.providers.dial import Dial, Origin, tls_context, with_tls
 from runtime.threads import ThreadLimits, ThreadsBlocked, read
 
 Network = IPv4Network | IPv6Network
@@ -112,16 +113,46 @@ class GuardedTransport(httpx2.AsyncBaseTransport):
         if url.scheme not in ("http", "https") or not url.host:
             raise AddressRefused(f"{url.scheme}: only http and https are followed")
         try:
-            found = await self._resolve(url.host, url.port or 0)
-        except (OSError, ThreadsBlocked, UnicodeError) as error:  # the last of a name that is none
-            raise httpx2.ConnectError(f"{url.host}: cannot be resolved") from error
-        if not found:
-            raise httpx2.ConnectError(f"{url.host}: has no address")
-        if not all(is_reachable(address, self._allowed) for address in found):
-            raise AddressRefused(
-                f"{url.host}: leads into a private network, and strangers do not send us there"
-            )
-        return found[:ADDRESSES_MAX]
+            return await _addresses(url.host, url.port or 0, self._allowed, self._resolve)
+        except OSError as error:
+            raise httpx2.ConnectError(str(error)) from error
+
+
+async def _addresses(
+    host: str, port: int, allowed: Collection[Network], resolve: Resolve
+) -> Sequence[str]:
+    """Return the addresses of a name. OSError: it has none. AddressRefused: one is in a private
+    network."""
+    try:
+        found = await resolve(host, port)
+    except (OSError, ThreadsBlocked, UnicodeError) as error:  # the last of a name that is none
+        raise OSError(f"{host}: cannot be resolved") from error
+    if not found:
+        raise OSError(f"{host}: has no address")
+    if not all(is_reachable(address, allowed) for address in found):
+        raise AddressRefused(
+            f"{host}: leads into a private network, and strangers do not send us there"
+        )
+    return found[:ADDRESSES_MAX]
+
+
+def guarded_dial(allowed: Sequence[Network] = (), resolve: Resolve = resolved) -> Dial:
+    """Return a function that connects to an origin, if no address of its name is in a private
+    network that is not allowed."""
+
+    async def dial(origin: Origin) -> trio.abc.Stream:
+        addresses = await _addresses(origin.host, origin.port, allowed, resolve)
+        for address in addresses[:-1]:
+            try:
+                stream: trio.abc.Stream = await trio.open_tcp_stream(address, origin.port)
+                break
+            except OSError:
+                continue
+        else:
+            stream = await trio.open_tcp_stream(addresses[-1], origin.port)
+        return stream if origin.scheme == "http" else await with_tls(stream, origin, tls_context())
+
+    return dial
 
 
 def _at(request: httpx2.Request, address: str, host: str) -> httpx2.Request:

@@ -152,12 +152,24 @@ export interface ChatCost {
 
 export interface ChatDiffStatus {
   chat_id: string;
+  url?: string;
+  pull_request_state?: string;
   pull_request_title: string;
   pull_request_draft: boolean;
   changes_requested: boolean;
   additions: number;
   deletions: number;
   changed_files: number;
+  author_login?: string;
+  author_avatar_url?: string;
+  base_branch?: string;
+  head_branch?: string;
+  pr_number?: number;
+  commits?: number;
+  approved?: boolean;
+  reviewer_count?: number;
+  refreshed_at?: string;
+  stale_at?: string;
 }
 
 export interface ChatError {

@@ -1,5 +1,6 @@
 """GET chats: who sees which, in what order, and page after page while chats move."""
 
+import json
 from uuid import UUID
 
 import pytest
@@ -104,6 +105,84 @@ async def test_terms_hold_all_together(ground, q):
     await ground.a_chat("u", by=BOB)
 
     assert sorted(FILTERED[q]) == sorted(await ground.titles(q))
+
+
+PULLS = {  # a pull request: state, draft, number, title, repository
+    "a": ("open", False, 12, "Add red wine", "ann/cellar"),
+    "d": ("open", True, 13, "Draft of it", "ann/cellar"),
+    "m": ("merged", False, 14, "50% off", "ann/shop"),
+}
+BY_PULL = {
+    "pr_status:open": "a",
+    "pr_status:draft": "d",
+    "pr_status:draft,open,merged": "adm",
+    "pr_status:closed": "",
+    "pr:13": "d",
+    "pr_title:WINE": "a",
+    'pr_title:"0% o"': "m",
+    "repo:cellar": "ad",
+    "repo:ANN/": "adm",
+    'diff_url:"https://FORGE.test/ann/shop/14"': "m",
+    'diff_url:"https://forge.test/ann/shop"': "",
+    'diff_url:"https://forge.test/ann/lib/15"': "p",
+    "pr:12 pr_status:open repo:cellar": "a",
+    "pr:12 pr_status:draft": "",
+    "search:wine": "a",
+    "search:14": "m",
+    "search:1": "",
+    "title:a pr:12": "a",
+}
+
+
+async def a_pull(ground, chat, state, draft, number, title, path):
+    url = f"https://forge.test/{path}/{number}"
+    pull = {"url": url, "state": state, "draft": draft, "number": number, "title": title}
+    rest = dict.fromkeys(
+        ("additions", "deletions", "changed_files", "commits", "reviewer_count"), 0
+    )
+    words = dict.fromkeys(
+        ("repository", "author_login", "author_avatar_url", "base_branch", "head_branch"), "x"
+    )
+    await ground.store.execute(
+        "INSERT INTO diff_statuses (chat_id, remote_origin, branch, pull_request)"
+        " VALUES (%(chat)s, %(origin)s, 'work', %(pull)s::jsonb)",
+        chat=chat,
+        origin=f"git@forge.test:{path}.git",
+        pull=json.dumps({**pull, **rest, **words, "approved": False, "changes_requested": True}),
+    )
+
+
+@pytest.mark.parametrize("q", BY_PULL)
+async def test_terms_about_pull_requests(ground, q):
+    for age, (title, pull) in enumerate(PULLS.items()):
+        await a_pull(ground, await ground.a_chat(title, age=age), *pull)
+    parent = await ground.a_chat("p", age=9)
+    child = await ground.a_chat("child", parent=parent)
+    await a_pull(ground, child, "open", False, 15, "by an agent", "ann/lib")
+    await ground.a_chat("n")
+
+    assert sorted(BY_PULL[q]) == sorted(await ground.titles(q))
+
+
+async def test_what_a_forge_says_is_in_lists_in_single_chats_and_in_their_children(ground):
+    root = await ground.a_chat("root")
+    child = await ground.a_chat("child", parent=root)
+    await a_pull(ground, child, "merged", False, 15, "by an agent", "ann/lib")
+
+    [listed] = (await ground.list()).said
+    shown = (await ground.get(root)).said
+
+    [told] = [each["diff_status"] for each in listed["children"]]
+    assert ("merged", "by an agent", 15, True, "https://forge.test/ann/lib/15") == (
+        told["pull_request_state"],
+        told["pull_request_title"],
+        told["pr_number"],
+        told["changes_requested"],
+        told["url"],
+    )
+    assert "diff_status" not in shown
+    assert [told] == [each["diff_status"] for each in shown["children"]]
+    assert told == (await ground.get(child)).said["diff_status"]
 
 
 async def test_labels_of_which_each_is_asked_for(ground):

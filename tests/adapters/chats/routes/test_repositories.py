@@ -13,14 +13,6 @@ async def a_chat(edge):
     return f"{CHATS}/{(await edge.member.post(CHATS, new)).document['id']}"
 
 
-async def test_the_changes_of_a_chat_are_its_id_and_nothing_else(edge):
-    chat = await a_chat(edge)
-
-    answer = await edge.member.get(f"{chat}/diff")
-
-    assert (200, {"chat_id": chat.rpartition("/")[2]}) == (answer.status, answer.document)
-
-
 @pytest.mark.parametrize("what", ["git", "desktop"])
 async def test_a_chat_without_a_workspace_has_nothing_to_watch(edge, what):
     answer = await edge.member.get(f"{await a_chat(edge)}/stream/{what}")
