@@ -26,6 +26,7 @@ For other rooms:
     upkeep_stores             titles and summaries on PostgreSQL
     wire.chats                chats as clients see them
     wire.cutting              large results as lists show them
+    wire.diffs                pull requests and branches as clients see them
     wire.messages             messages, parts and errors as clients see them
     wire.sending              pages of messages, and requests and responses around messages
 

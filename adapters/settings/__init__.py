@@ -5,6 +5,7 @@ words of the person who set it. Secrets stay out of every message and every repr
 
 For other rooms:
 caching    a cache with an age and a bound, which reads each entry once at a time
+forges     hosts of repositories with pull requests, as they are set up
 kinds      the kinds of values, and their errors
 logs       where log entries go, and in which form
 names      host names, looked up in threads of their own, and the start of every program
@@ -19,7 +20,8 @@ page       docs/configuration.md, made of the table
 providers  the settings of providers of models
 """
 
-from adapters.settings.kinds import Forge, HostAddress, LogFormat
+from adapters.settings.forges import Forge
+from adapters.settings.kinds import HostAddress, LogFormat
 from adapters.settings.reading import ShownSetting, list_settings, read_config
 from adapters.settings.setting import Setting, Subject
 from adapters.settings.table import ADVISOR_EXPERIMENT, DESKTOP_EXPERIMENT, SETTINGS, Config

@@ -15,6 +15,7 @@ from pathlib import Path
 import platformdirs
 
 from actors.tools.approvals import ApprovalRule
+from adapters.settings.forges import Forge, Forges
 from adapters.settings.kinds import (
     LOG_FORMATS,
     AnyOf,
@@ -22,8 +23,6 @@ from adapters.settings.kinds import (
     Count,
     DatabaseAddress,
     FilePath,
-    Forge,
-    Forges,
     FrameOrigins,
     HostAddress,
     HostPort,

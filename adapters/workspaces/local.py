@@ -187,7 +187,7 @@ class LocalWorkspaces:
         chats' own are, but is none of them. Nothing is returned if it fails or takes too long."""
         if isinstance(self.sandbox, NoSandbox):
             return b""
-        paths = self._paths(workspace)
+        paths = self.paths(workspace)
         try:
             words = await command_line(
                 self.sandbox, text, paths, workdir=paths.home, limits=DEFAULT_LIMITS

@@ -60,6 +60,7 @@ class EndedCommand:
 @dataclass(frozen=True, slots=True)
 class BranchFinderStatistics:
     waiting: Annotated[int, GaugeMetric("Chats whose branch is to be looked at.")]
+    looking: Annotated[int, GaugeMetric("Chats whose branch is being looked at.")]
     looks_count: Annotated[int, CounterMetric("Looks at the branch of a chat.")]
     noted_count: Annotated[int, CounterMetric("Branches of chats that were noted.")]
     dropped_count: Annotated[int, CounterMetric("Looks that were dropped: too many waited.")]
@@ -76,7 +77,8 @@ class BranchFinder:
         self._forges = tuple(forges)
         self._waiting: dict[ChatId, EndedCommand] = {}
         self._more = trio.lowlevel.ParkingLot()
-        self._counts = BranchFinderStatistics(0, 0, 0, 0)
+        self._looking = 0
+        self._counts = BranchFinderStatistics(0, 0, 0, 0, 0)
 
     def note_end(self, spec: ProcessSpec) -> None:
         """Have the branch of a chat looked at if a command of it that ended has to do with git."""
@@ -99,7 +101,7 @@ class BranchFinder:
             await self._work()
 
     def statistics(self) -> BranchFinderStatistics:
-        return replace(self._counts, waiting=len(self._waiting))
+        return replace(self._counts, waiting=len(self._waiting), looking=self._looking)
 
     async def note(self, note: BranchNote) -> bool:
         """Note a branch, at the forge that its origin leads to. Return False if there is no such
@@ -124,10 +126,13 @@ class BranchFinder:
                 await self._more.park()
             chat = next(iter(self._waiting))
             ended = self._waiting.pop(chat)
+            self._looking += 1
             try:
                 await self._look(chat, ended)
             except Exception as error:  # noqa: BLE001  the edge of a unit of work
                 emit("branch.unread", "warning", chat=chat_name(chat), error=error)
+            finally:
+                self._looking -= 1
 
     async def _look(self, chat: ChatId, ended: EndedCommand) -> None:
         self._count(looks=1)

@@ -7,7 +7,7 @@ from adapters.chats.changes.forge_client import ForgeClient
 from adapters.chats.changes.github import GitHub
 from adapters.chats.changes.gitlab import GitLab
 from adapters.chats.changes.pull_requests import ForgeAccess, PullRequest
-from adapters.settings.kinds import ForgeKind
+from adapters.settings.forges import ForgeKind
 
 
 class ForgeApi(Protocol):

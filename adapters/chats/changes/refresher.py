@@ -28,7 +28,7 @@ from adapters.chats.changes.pull_requests import (
 from adapters.chats.changes.store import BranchStore, StaleBranch, forge_token_subject
 from adapters.postgres.driver.faults import DatabaseFault
 from adapters.settings import Forge
-from adapters.settings.kinds import ForgeKind
+from adapters.settings.forges import ForgeKind
 from adapters.settings.secrets import CannotOpen, Vault
 from runtime.log import emit
 from runtime.statistics import CounterMetric, GaugeMetric

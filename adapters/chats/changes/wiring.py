@@ -14,7 +14,7 @@ from adapters.chats.changes.store import BranchStore, ForgeTokenStore
 from adapters.models.providers.http import HttpClient
 from adapters.postgres.driver.pool import Pool
 from adapters.settings import Config, Forge
-from adapters.settings.kinds import ForgeKind
+from adapters.settings.forges import ForgeKind
 from adapters.settings.secrets import Vault
 from adapters.tools.mcp.oauth.guard import guarded_dial
 from adapters.workspaces.local import LocalWorkspaces

@@ -18,13 +18,13 @@ from adapters.chats.changes.store import (
     ForgeTokenStore,
     forge_token_subject,
 )
-from adapters.chats.wire.chats import ChatDiffContents
+from adapters.chats.wire.diffs import ChatDiffContents
 from adapters.http.endpoints import Call, Endpoint, HttpResponse, json_response, no_content
 from adapters.http.refusals import HttpError, not_found
 from adapters.http.schemas import REQUIRED
 from adapters.models.routes.checks import People, key_faults, refuse_if, target_user
 from adapters.settings import Forge
-from adapters.settings.kinds import ForgeKind
+from adapters.settings.forges import ForgeKind
 from adapters.settings.secrets import CannotOpen, Vault
 from runtime.clock import wall
 

@@ -2,6 +2,7 @@
 
 chats       chats as clients see them
 cutting     large results as lists show them
+diffs       pull requests and branches as clients see them
 messages    messages, parts and errors, in responses and on streams
 sending     requests and responses around messages and the queue
 """

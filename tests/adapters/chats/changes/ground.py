@@ -25,7 +25,7 @@ from adapters.chats.changes.store import (
     forge_token_subject,
 )
 from adapters.models.providers.http import HttpClient
-from adapters.settings.kinds import Forges
+from adapters.settings.forges import Forges
 from adapters.settings.secrets import Vault
 from adapters.tools.mcp.oauth.guard import guarded_dial
 from tests.actors.law.chats import ANN, BOB, user

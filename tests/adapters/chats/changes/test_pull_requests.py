@@ -14,7 +14,8 @@ from adapters.chats.changes.pull_requests import (
     plain_origin,
     repository_of,
 )
-from adapters.settings.kinds import Forges, InvalidValue
+from adapters.settings.forges import Forges
+from adapters.settings.kinds import InvalidValue
 
 FORGES = Forges().read(
     "github=https://github.com,gitlab=https://git.test:8443/lab,gitlab=https://gitlab.com"
