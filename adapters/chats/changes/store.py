@@ -171,31 +171,31 @@ class ForgeTokenStore:
 
     async def of(self, user: UserId) -> Mapping[str, ForgeTokenRow]:
         """Return a user's tokens by the hosts of the forges."""
-        rows = [ForgeTokenRow(*row) for row in await self._run("forge_tokens_of", user=user)]
+        rows = [ForgeTokenRow(*row) for row in await self._run(SQL["forge_tokens_of"], user=user)]
         return {row.host: row for row in rows}
 
     async def holders(self, user: UserId | None = None) -> Sequence[tuple[UserId, str]]:
         """Return who has a token at which host: one user, or all."""
-        found = await self._run("holders_of_forge_tokens", user=user)
+        found = await self._run(SQL["holders_of_forge_tokens"], user=user)
         return [(UserId(id), host) for id, host in found]
 
     async def put(self, user: UserId, host: str, sealed: bytes) -> None:
-        await self._run("put_forge_token", user=user, host=host, sealed=sealed)
+        await self._run(SQL["put_forge_token"], user=user, host=host, sealed=sealed)
         self._tell(ForgeTokenChanged(user))
 
     async def delete(self, user: UserId, host: str) -> bool:
         """Delete a token. Return whether there was one."""
-        found = await self._run("delete_forge_token", user=user, host=host)
+        found = await self._run(SQL["delete_forge_token"], user=user, host=host)
         self._tell(ForgeTokenChanged(user))
         return bool(found)
 
     async def workspace_owner(self, workspace: UUID) -> UserId | None:
-        found = await self._run("workspace_owner", workspace=workspace)
+        found = await self._run(SQL["workspace_owner"], workspace=workspace)
         return UserId(found[0][0]) if found else None
 
-    async def _run(self, name: str, /, **asked: Any) -> list[Row]:
+    async def _run(self, sql: str, /, **asked: Any) -> list[Row]:
         async with self._pool.connection() as connection:
-            return await connection.execute(SQL[name], asked)
+            return await connection.execute(sql, asked)
 
 
 def forge_token_subject(user: UserId, host: str) -> str:

@@ -144,7 +144,7 @@ async def test_chats_are_counted_as_they_are_listed(ground):
     assert (200, {"count": len(CHATS), "has_more": False}) == await count("")
     assert (200, {"count": 5, "has_more": False}) == await count("q=needs_me:true")
     assert (200, {"count": 0, "has_more": False}) == await count("label=a:b")
-    assert 400 == (await count("q=pr:7"))[0]
+    assert 400 == (await count("q=pr:seven"))[0]
     assert (200, {"count": 1, "has_more": False}) == await count("q=search:consent")
     assert 400 == (await count("q=nonsense"))[0]
 
