@@ -31,7 +31,7 @@ from adapters.chats.routes.chat_list import ChatListRoutes
 from adapters.chats.routes.chats import ChatRoutes as ChatRoutes
 from adapters.chats.routes.messages import MessageRoutes
 from adapters.chats.routes.not_implemented import NotImplementedRoutes
-from adapters.chats.routes.pull_requests import ForgeTokenRoutes, PullRequestRoutes
+from adapters.chats.routes.pull_requests import pull_request_routes
 from adapters.chats.routes.queue import QueueRoutes
 from adapters.chats.routes.repositories import RepositoryRoutes
 from adapters.chats.routes.sharing import SharingRoutes
@@ -246,7 +246,7 @@ def api_routes(deps: RouteDeps) -> Sequence[Routes]:
         ),
         DebugRunRoutes(DebugRunStore(chats.store.pool), admit=deps.admission.to_update),
         *chat_routes(deps),
-        *forge_routes(deps),
+        *pull_request_routes(chats.forges, chats.vault, deps.admission, auth.cached_users),
     )
 
 
@@ -327,14 +327,6 @@ def workspace_routes(deps: RouteDeps, owned: OwnedWorkspaces) -> Sequence[Routes
         WorkspaceRoutes(owned, lifecycle, organization=deps.organization),
         BrowsingRoutes(owned, deps.chats.browser),
         TerminalRoutes(owned, lifecycle.terminals, is_on=deps.config.terminals),
-    )
-
-
-def forge_routes(deps: RouteDeps) -> Sequence[Routes]:
-    vault, parts, people = deps.chats.vault, deps.chats.forges, deps.auth.cached_users
-    return (
-        PullRequestRoutes(deps.admission, parts.branches, parts.apis, vault, parts.forges),
-        ForgeTokenRoutes(parts.tokens, vault, parts.forges, people=people),
     )
 
 

@@ -18,8 +18,16 @@ from adapters.chats.changes.store import (
     ForgeTokenStore,
     forge_token_subject,
 )
+from adapters.chats.changes.wiring import ForgeParts
 from adapters.chats.wire.diffs import ChatDiffContents
-from adapters.http.endpoints import Call, Endpoint, HttpResponse, json_response, no_content
+from adapters.http.endpoints import (
+    Call,
+    Endpoint,
+    HttpResponse,
+    Routes,
+    json_response,
+    no_content,
+)
 from adapters.http.refusals import HttpError, not_found
 from adapters.http.schemas import REQUIRED
 from adapters.models.routes.checks import People, key_faults, refuse_if, target_user
@@ -218,4 +226,13 @@ def _shown(forge: Forge, row: ForgeTokenRow | None) -> ForgeTokenConfig:
         created_at=row.created_at,
         failure=row.failure or UNSET,
         delayed_until=row.delayed_until or UNSET if waits else UNSET,
+    )
+
+
+def pull_request_routes(
+    parts: ForgeParts, vault: Vault, admission: Admission, people: People
+) -> Sequence[Routes]:
+    return (
+        PullRequestRoutes(admission, parts.branches, parts.apis, vault, parts.forges),
+        ForgeTokenRoutes(parts.tokens, vault, parts.forges, people=people),
     )
