@@ -7,6 +7,7 @@ For other rooms:
     turn.deps         what turns ask for, and their limits
     turn.next_action  the names by which tools may be called
     turn.ports        what a chat asks of models, tools, prompts, titles, costs and telemetry
+    turn.spending     sets money aside for calls, under limits
     turn.retries      which failed attempts are made again, when, how often
     turn.steps        the messages that a step is committed as
     turn.work         what a task is given, how it ends, why it is stopped; an attempt

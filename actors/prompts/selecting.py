@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from actors.law.chat import Message, Role, Visibility
 from actors.law.ids import ModelConfigId
-from actors.law.parts.message import Part, ToolCallPart, ToolResultPart
+from actors.law.parts.message import CONTINUE_SPENDING, Part, ToolCallPart, ToolResultPart
 
 IdentityOf = Callable[[ModelConfigId | None], str | None]
 
@@ -17,7 +17,7 @@ def model_rows(history: Iterable[Message]) -> tuple[Message, ...]:
     A summary is a row that is compressed and for the model's eyes only, whatever its role is.
     """
     seen = sorted(
-        (row for row in history if not row.deleted and row.body.visibility is not Visibility.USER),
+        (row for row in history if _is_for_models(row)),
         key=lambda row: row.id,
     )
     summaries = (row for row in reversed(seen) if _is_summary(row))
@@ -42,6 +42,16 @@ def without_foreign_tools(
     if target is None:
         return tuple(rows)
     return tuple(_own(rows, identity_of, target))
+
+
+def _is_for_models(row: Message) -> bool:
+    """Tell whether models see a row. They know nothing of questions about spending."""
+    if row.deleted or row.body.visibility is Visibility.USER:
+        return False
+    first = row.body.parts[0] if row.body.parts else None
+    return not (
+        isinstance(first, ToolCallPart | ToolResultPart) and first.name == CONTINUE_SPENDING
+    )
 
 
 def _is_summary(row: Message) -> bool:

@@ -9,6 +9,7 @@ from enum import Enum
 from types import MappingProxyType
 
 from actors.law.chat import Chat
+from actors.law.parts.message import CONTINUE_SPENDING
 
 
 class ChatKind(Enum):
@@ -57,6 +58,7 @@ KINDS_BY_TOOL: Mapping[str, frozenset[ChatKind]] = MappingProxyType(
         "interrupt_agent": _ROOT,
         "advisor": _ROOT,
         "find_tools": ALL,
+        CONTINUE_SPENDING: ALL,
     }
 )
 

@@ -15,12 +15,13 @@ import trio
 from actors.chat.turn import answering, retries
 from actors.chat.turn.deps import TurnLimits
 from actors.chat.turn.ports import CostPurpose, Model
+from actors.chat.turn.spending import OverLimit
 from actors.chat.turn.work import Attempt
 from actors.law.chat import ChatError, Role
 from actors.law.ids import ChatId, EpisodeKey
 from actors.law.parts.assemble import ModelAnswer
 from actors.law.parts.deltas import ProviderFailure
-from actors.law.parts.message import TextPart
+from actors.law.parts.message import Reservation, TextPart
 from actors.law.parts.prompt import (
     AnthropicOptions,
     CallSettings,
@@ -39,8 +40,23 @@ from runtime.clock import wall
 class AnswerBooks(Protocol):
     """Keeps what answers cost that become no message of a chat."""
 
+    async def reserve(
+        self, chat: ChatId, what: CostPurpose, model: Model, prompt: Prompt
+    ) -> Reservation | OverLimit | None:
+        """Set money aside for a call beside a turn, or return why it may not be made."""
+        ...
+
+    def give_back(self, reservation: Reservation | None) -> None:
+        """Give back what was set aside for a call that has come to nothing. Returns at once."""
+        ...
+
     async def book_answer(
-        self, chat: ChatId, what: CostPurpose, model: Model, answer: ModelAnswer
+        self,
+        chat: ChatId,
+        what: CostPurpose,
+        model: Model,
+        answer: ModelAnswer,
+        reservation: Reservation | None = None,
     ) -> None:
         """Note the cost of one answer. What cannot be noted is logged."""
         ...
@@ -70,12 +86,39 @@ async def ask_aside(
     A model that takes no temperature is asked once more without one. The answer is booked for the
     chat. The caller sets the limit in time.
     """
-    said = await _until_answered(lambda: model.provider.generate(prompt), pause=pause)
-    if isinstance(said, ProviderFailure) and rejects_temperature(said):
-        plain = without_temperature(prompt)
-        said = await _until_answered(lambda: model.provider.generate(plain), pause=pause)
+
+    async def ask() -> ModelAnswer | ProviderFailure:
+        said = await _until_answered(lambda: model.provider.generate(prompt), pause=pause)
+        if isinstance(said, ProviderFailure) and rejects_temperature(said):
+            plain = without_temperature(prompt)
+            said = await _until_answered(lambda: model.provider.generate(plain), pause=pause)
+        return said
+
+    return await paid(ask, model, prompt, books=books, chat=chat, what=what)
+
+
+async def paid(
+    ask: Callable[[], Awaitable[ModelAnswer | ProviderFailure]],
+    model: Model,
+    prompt: Prompt,
+    *,
+    books: AnswerBooks,
+    chat: ChatId,
+    what: CostPurpose,
+) -> ModelAnswer | ProviderFailure:
+    """Return what `ask` returns, with money set aside before, and its answer booked. If a limit
+    does not allow the call, it is not made."""
+    reserved = await books.reserve(chat, what, model, prompt)
+    if isinstance(reserved, OverLimit):
+        return reserved.failure(model.vendor)
+    said: ModelAnswer | ProviderFailure | None = None
+    try:
+        said = await ask()
+    finally:
+        if not isinstance(said, ModelAnswer):
+            books.give_back(reserved)
     if isinstance(said, ModelAnswer):
-        await books.book_answer(chat, what, model, said)
+        await books.book_answer(chat, what, model, said, reserved)
     return said
 
 

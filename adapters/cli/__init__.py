@@ -13,7 +13,7 @@ Inside:
     bench          runs `promptcorner bench`
     load           lets chats talk all at once, and measures what their clients see
     fake_provider  runs `promptcorner fake-provider`
-    admin/         runs `promptcorner users`, `tokens`, `providers` and `workspaces`
+    admin/         runs `promptcorner users`, `tokens`, `providers`, `workspaces` and `usage`
     chat/          runs `promptcorner chat`
     doctor/        runs `promptcorner doctor`
 """

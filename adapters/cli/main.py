@@ -38,6 +38,7 @@ COMMANDS = (
     CliCommand("tokens", "admin.tokens", "manage tokens, with which programs log in"),
     CliCommand("providers", "admin.providers", "manage providers of models"),
     CliCommand("workspaces", "admin.workspaces", "manage workspaces, where chats have files"),
+    CliCommand("usage", "admin.usage", "show what was spent on models, and what is left"),
     CliCommand("doctor", "doctor.command", "look for what is wrong, and say what to do"),
     CliCommand("config", "config_show", "show what is set, and who set it"),
     CliCommand("backup", "backup", "write the database to a file", "add_backup_arguments"),

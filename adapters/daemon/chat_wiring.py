@@ -38,7 +38,7 @@ from adapters.daemon.store_wiring import Store, open_store
 from adapters.models.assembling import ProcessFacts
 from adapters.models.catalogue import Catalogue, ConfiguredCompacting
 from adapters.models.connecting import RehearsalHost
-from adapters.models.costs import Bookkeeper, ModelPrices, SideCosts, load_table
+from adapters.models.costs import Bookkeeper
 from adapters.models.debug_runs.attempts import RecordingClient
 from adapters.models.debug_runs.recorder import CallRecords, RecordedModels, RecordSwitches
 from adapters.models.debug_runs.store import DebugRunStore
@@ -48,6 +48,7 @@ from adapters.models.provider_config import ModelConfig
 from adapters.models.providers.dial import Dial, dial_through, direct_dial, proxy_of, tls_context
 from adapters.models.providers.http import HttpClient
 from adapters.models.snapshot import REHEARSAL_MODEL
+from adapters.models.spend.wiring import Spending, open_spending
 from adapters.models.store.catalogue import CatalogueReader
 from adapters.models.store.settings import SkillStore
 from adapters.plugins.plugins import NO_PLUGINS, Plugins
@@ -112,7 +113,7 @@ class ChatServices:
     supervisor: Supervisor
     background: Background
     figures: MetricsRegistry
-    bookkeeper: Bookkeeper
+    spending: Spending
     records: CallRecords
     plugins: Plugins
     browser: WorkspaceBrowser
@@ -132,14 +133,14 @@ async def open_chats(
     config: Config, basis: Basis, conninfo: str, *, url: str = ""
 ) -> AsyncIterator[ChatServices]:
     """Run chats for the length of the block, and hand them on at its end; others are at `url`."""
-    vault, previews = basis.vault, basis.previews
-    prices, figures = ModelPrices(await load_table()), MetricsRegistry()
+    vault, previews, figures = basis.vault, basis.previews, MetricsRegistry()
     async with (
         open_store(config, conninfo, previews, url=url) as store,
         open_client(basis.dial) as client,
         open_background(drain_seconds=min(DRAIN_SECONDS, config.drain_seconds)) as background,
         open_catalogue(config, store, basis, client) as catalogue,
         open_records(config, store, basis, catalogue) as records,
+        open_spending(store.pool, catalogue, basis.worker, config.lease_seconds) as spending,
         open_workspaces(config, store.pool) as workspaces,
         open_forges(config, store.pool, store.bus, vault, workspaces) as forges,
         open_contexts(workspaces, store.pool, store.bus) as contexts,
@@ -155,7 +156,6 @@ async def open_chats(
         advised = AdvisedChats(ADVISOR_EXPERIMENT in config.experiments)
         prompts = prompting_of(store, catalogue, contexts, skills, plans, advised)
         guards = TurnLimits(config.startup_seconds, config.silence_seconds)
-        keeper = Bookkeeper(SideCosts(store.pool), prices)
         server_tools = ServerTools(mcp.calls, workspace_mcp, catalogue, figures.note_search)
         deps = ToolDeps(
             bus=store.bus,
@@ -164,7 +164,7 @@ async def open_chats(
             catalogue=catalogue,
             prompts=prompts,
             limits=guards,
-            bookkeeper=keeper,
+            spending=spending,
             recorder=records,
             advised=advised,
             files=ChatFileKeeper(store.pool),
@@ -181,21 +181,22 @@ async def open_chats(
             prompts=prompts,
             tools=toolbox_of(store, deps, basis.plugins, server_tools),
             journal=store.journal,
-            prices=prices,
+            prices=spending.prices,
             previews=previews,
-            titles=titles_of(store, background, catalogue, keeper, records),
+            titles=titles_of(store, background, catalogue, spending.keeper, records),
             compacting=ConfiguredCompacting(catalogue),
-            books=keeper,
+            books=spending.keeper,
+            budgets=spending.budgets,
             recorder=records,
             telemetry=PrometheusTelemetry(figures),
             limits=guards,
             approving=approving_of(config, store),
         )
         supervisor = start_supervisor(config, store, basis, world, children)
-        summaries = summaries_of(store, background, catalogue, keeper, records)
+        summaries = summaries_of(store, background, catalogue, spending.keeper, records)
         with following(config, store, skills, server_tools, summaries):
             asked = (catalogue, vault, mcp, lifecycle, workspace_mcp, contexts, skills, summaries)
-            running = (prompts, previews, supervisor, background, figures, keeper, records)
+            running = (prompts, previews, supervisor, background, figures, spending, records)
             beside = (basis.plugins, WorkspaceBrowser(workspaces), forges)
             yield ChatServices(store, *asked, *running, *beside)
 

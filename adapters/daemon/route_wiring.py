@@ -52,6 +52,7 @@ from adapters.models.debug_runs.routes import DebugRunRoutes
 from adapters.models.debug_runs.store import DebugRunStore
 from adapters.models.routes.all_routes import catalogue_routes
 from adapters.models.routes.settings import DaemonFeatures
+from adapters.models.spend.all_routes import spend_routes
 from adapters.people.auth.wiring import Auth, open_auth
 from adapters.people.routes.all_routes import people_routes
 from adapters.people.routes.schemas import ORGANIZATION
@@ -237,6 +238,7 @@ def api_routes(deps: RouteDeps) -> Sequence[Routes]:
             organization=deps.organization,
             feature=DaemonFeatures(config.experiments, config.debug_logging_forced),
         ),
+        *spend_routes(chats.spending, auth.cached_users, deps.organization, chats.store.bus.tell),
         *mcp_routes(
             chats.mcp,
             chats.vault,
@@ -304,7 +306,7 @@ def chat_routes(deps: RouteDeps) -> Sequence[Routes]:
             chats.store.reading,
             overviews,
             catalogue=catalogue,
-            keeper=chats.bookkeeper,
+            keeper=chats.spending.keeper,
             recorder=chats.records,
             show=about.show,
         ),
@@ -348,6 +350,7 @@ def statistics_of(
         "skills": chats.skills.statistics(),
         "summaries": chats.summaries.statistics(),
         "debug_runs": chats.records.statistics(),
+        "spend": chats.spending.budgets.statistics(),
         "prompt_files": chats.store.files.statistics(),
         "bus": chats.store.bus.statistics(),
         "hints": chats.store.hints.statistics(),

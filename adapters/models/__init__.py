@@ -13,6 +13,11 @@ prompting             stored rows, files and tools as the prompt of a call
 prompt_texts          the texts that the daemon itself tells models                     (pure)
 skill_file            the file of a skill                                               (pure)
 costs                 prices, and the book of what was bought beside messages
+spend.wiring          limits of spending, and money for calls, opened for a process
+spend.consenting      the tool by which a person lets a chat go on beyond a soft limit
+spend.all_routes      the routes about spending
+spend.usage           what was spent, by user, model, purpose, label and day
+spend.schemas         spending as JSON
 store                 the stored catalogue
 debug_runs.attempts   the HTTP client that notes what is recorded
 debug_runs.recorder   whose model calls are recorded, and as what
@@ -26,6 +31,7 @@ providers.faults      the ways in which a call fails
 
 Inside:
 debug_runs            records of model calls: the rest of their folder
+spend                 limits of spending, what is set aside under them, and what was spent
 providers             a folder for each protocol, and the HTTP that they share
 
 A vendor that speaks a known protocol is added by its record in `actors.law.parts.vendors`. One with

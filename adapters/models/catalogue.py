@@ -34,7 +34,12 @@ from adapters.models.choosing import (
 from adapters.models.connecting import ModelCache, RehearsalHost
 from adapters.models.prompt_texts import visible_text
 from adapters.models.providers.http import HttpClient
-from adapters.models.settings import ALLOW_DEBUG_LOGGING, Override, UserSettings
+from adapters.models.settings import (
+    ALLOW_DEBUG_LOGGING,
+    DeploymentSettings,
+    Override,
+    UserSettings,
+)
 from adapters.models.snapshot import (
     REHEARSAL_MODEL,
     THRESHOLD_USUAL,
@@ -139,6 +144,14 @@ class Catalogue:
 
     async def snapshot(self) -> CatalogueSnapshot:
         return await self._all.get(_ALL)
+
+    async def settings(self) -> DeploymentSettings:
+        return (await self.snapshot()).settings
+
+    def known_settings(self) -> DeploymentSettings | None:
+        """Return the settings as they are known, without reading; None if none has been read."""
+        snapshot = self._all.peek(_ALL)
+        return None if snapshot is None else snapshot.settings
 
     async def own(self, user: UserId) -> UserCatalogue:
         return await self._own.get(user)

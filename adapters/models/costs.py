@@ -10,17 +10,21 @@ has answered. A model that fails is not booked: nothing tells what that cost.
 """
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from decimal import Decimal
+from uuid import UUID
 
 import trio
 
 from actors.chat.turn import ports
 from actors.chat.turn.ports import CostPurpose, Model
+from actors.chat.turn.spending import NO_BUDGETS, Budgets, OverLimit
 from actors.law.ids import ChatId, chat_name
 from actors.law.parts.assemble import ModelAnswer
-from actors.law.parts.message import UNPRICED, Cost, TokenUsage
+from actors.law.parts.message import UNPRICED, Cost, Reservation, TokenUsage
+from actors.law.parts.prompt import Prompt
 from actors.law.parts.vendors import vendor_of
+from adapters.postgres.codec.writing import payments_json
 from adapters.postgres.driver.pool import Pool
 from adapters.postgres.queries import SQL
 from runtime.log import emit
@@ -40,32 +44,49 @@ class Price:
     output: Decimal
     cache_read: Decimal | None = None  # None: as input
     cache_creation: Decimal | None = None
+    reasoning: Decimal | None = None  # None: as output, of which it is a part
 
 
+@dataclass(frozen=True, slots=True)
+class StatedPrices:
+    """The prices that administrators state. `default` is for models that have no price at all;
+    None: theirs is unknown."""
+
+    by_model: Mapping[str, Price] = field(default_factory=dict)  # by "provider/model"
+    default: Price | None = None
+
+
+NOTHING_STATED = StatedPrices()
 Lookup = Callable[[str, str, TokenUsage], Decimal | None]
 
 
 class ModelPrices:
     """The prices of all models; implements `actors.chat.turn.ports.Prices`.
 
-    `overrides` are the administrator's own, by "provider/model".
+    `stated` returns the administrators' own as they are now.
     """
 
-    def __init__(self, lookup: Lookup, overrides: Mapping[str, Price] | None = None) -> None:
+    def __init__(
+        self, lookup: Lookup, stated: Callable[[], StatedPrices] = lambda: NOTHING_STATED
+    ) -> None:
         self._lookup = lookup
-        self._overrides = overrides or {}
+        self._stated = stated
 
     def cost(self, model: Model, usage: TokenUsage) -> Cost:
         """Return the cost of an answer's tokens."""
         if usage.input_tokens is None or usage.output_tokens is None:
             return UNPRICED  # the known half alone would be too cheap
-        own = self._overrides.get(f"{model.vendor}/{model.name}")
+        stated = self._stated()
+        own = stated.by_model.get(f"{model.vendor}/{model.name}")
         if own is not None:
             return Cost(_micros(_by_price(own, usage)), "override")
         name = vendor_of(model.vendor).price_table
         found = None if name is None else self._lookup(name, model.name, usage)
-        # 0 in the table means that there is no price, not that the model is free.
-        return Cost(_micros(found), "table") if found else UNPRICED
+        if found:  # 0 in the table means that there is no price, not that the model is free
+            return Cost(_micros(found), "table")
+        if stated.default is None:
+            return UNPRICED
+        return Cost(_micros(_by_price(stated.default, usage)), "default")
 
 
 async def load_table() -> Lookup:
@@ -102,8 +123,11 @@ class SideCosts:
     def __init__(self, pool: Pool) -> None:
         self._pool = pool
 
-    async def add(self, chat: ChatId, what: str, costs: Sequence[Cost]) -> None:
-        """Add costs to those of a chat, under what they were bought for."""
+    async def add(
+        self, chat: ChatId, what: str, costs: Sequence[Cost], model: UUID | None = None
+    ) -> None:
+        """Add costs to those of a chat, under what they were bought for, and to those of the day.
+        What was set aside for them is counted in the same statement. `model` None: the chat's."""
         known = [cost.micros for cost in costs if cost.micros is not None]
         booking = {
             "chat": chat,
@@ -111,6 +135,8 @@ class SideCosts:
             "micros": sum(known),
             "requests": len(costs),
             "unpriced": len(costs) - len(known),
+            "model": model,
+            "paid": payments_json(costs),
         }
         async with self._pool.connection() as connection:
             await connection.execute(SQL["book_side_cost"], booking)
@@ -126,27 +152,54 @@ class Bookkeeper:
 
     costs: SideCosts
     prices: ports.Prices
+    budgets: Budgets = NO_BUDGETS
 
-    async def book(self, chat: ChatId, what: CostPurpose, costs: Sequence[Cost]) -> None:
-        """Write down what was bought for a chat."""
+    async def reserve(
+        self, chat: ChatId, what: CostPurpose, model: Model, prompt: Prompt
+    ) -> Reservation | OverLimit | None:
+        """Set money aside for a call beside a turn. Nothing beside a turn asks for consent."""
+        return await self.budgets.reserve(chat, model, prompt, what)
+
+    def give_back(self, reservation: Reservation | None) -> None:
+        """Give back what was set aside for a call that has come to nothing."""
+        self.budgets.give_back(reservation, is_spent=False)
+
+    async def book(
+        self, chat: ChatId, what: CostPurpose, costs: Sequence[Cost], model: UUID | None = None
+    ) -> None:
+        """Write down what was bought for a chat, from `model` or from the chat's own."""
         if not costs:
             return
         try:
             # The answer was paid even if the caller is cancelled now.
             with trio.fail_after(BOOKED_SECONDS, shield=True):
-                await self.costs.add(chat, what, costs)
+                await self.costs.add(chat, what, costs, model)
         except Exception as error:  # noqa: BLE001  # the answer counts more than its cost
             emit("cost.missed", "warning", chat=chat_name(chat), what=what, error=error)
+            for (
+                cost
+            ) in costs:  # counted as what it was expected to cost, as soon as that is possible
+                self.budgets.give_back(cost.reservation, is_spent=True)
 
     async def book_answer(
-        self, chat: ChatId, what: CostPurpose, model: Model, answer: ModelAnswer
+        self,
+        chat: ChatId,
+        what: CostPurpose,
+        model: Model,
+        answer: ModelAnswer,
+        reservation: Reservation | None = None,
     ) -> None:
         """Write down what an answer cost."""
-        await self.book(chat, what, [self.prices.cost(model, answer.usage)])
+        cost = replace(self.prices.cost(model, answer.usage), reservation=reservation)
+        await self.book(chat, what, [cost], model.config_id)
 
 
 def _by_price(price: Price, usage: TokenUsage) -> Decimal:
-    dollars = (usage.input_tokens or 0) * price.input + (usage.output_tokens or 0) * price.output
+    output, thoughts = usage.output_tokens or 0, 0
+    if price.reasoning is not None:
+        thoughts = min(usage.reasoning_tokens or 0, output)
+    dollars = (usage.input_tokens or 0) * price.input + (output - thoughts) * price.output
+    dollars += thoughts * (price.reasoning or 0)
     for count, own in (
         (usage.cache_read_tokens, price.cache_read),
         (usage.cache_creation_tokens, price.cache_creation),

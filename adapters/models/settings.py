@@ -30,6 +30,9 @@ WORKSPACE_TTL_MS = "workspace_ttl_ms"
 RETENTION_DAYS = "retention_days"
 DEBUG_RETENTION_DAYS = "debug_retention_days"
 AUTO_ARCHIVE_DAYS = "auto_archive_days"
+MODEL_PRICES = "model_prices"  # that administrators state, by "provider/model"
+DEFAULT_PRICE = "default_model_price"  # of models without one; none: a limit refuses these
+SPEND_LIMITED = "spend_limited"  # whether there is any limit; written with the limits themselves
 
 OWN_PROMPT = "custom_prompt"
 OWN_DEBUG_LOGGING = "debug_logging"
@@ -46,6 +49,9 @@ DEFAULTS: Mapping[str, Any] = {
     RETENTION_DAYS: 30,
     DEBUG_RETENTION_DAYS: 30,
     AUTO_ARCHIVE_DAYS: 0,
+    MODEL_PRICES: {},
+    DEFAULT_PRICE: None,
+    SPEND_LIMITED: False,
 }
 
 

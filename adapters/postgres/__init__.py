@@ -4,6 +4,7 @@ For other rooms:
 bus                  the bus of one process
 codec.parts          the content of messages, as JSON
 codec.rows           the rows of chats, messages and queues
+codec.writing        changes as they are sent to be written
 committing           changes of different chats as one statement
 database             the database that is configured, and whether it works
 driver.connection    a connection: statements, transactions

@@ -184,7 +184,7 @@ locked AS MATERIALIZED (
                process_deaths_count integer, pin_order integer, last_model_config_id uuid,
                last_reasoning_effort text, said json, unsaid bigint[], queued json,
                requeued json, unqueued bigint[], links uuid[], plan_mode text,
-               mcp_server_ids uuid[], approvals json, decided json, news json)
+               mcp_server_ids uuid[], approvals json, decided json, news json, paid json)
       JOIN chats c ON c.id = w.id AND c.snapshot_version = w.held
        FOR NO KEY UPDATE OF c SKIP LOCKED
 ), written AS (
@@ -232,6 +232,47 @@ said AS (
 -- How many deliveries wait because of the change; null if it holds no news, without a call.
 file_news(w.id, w.snapshot_version, w.news)
 
+-- part: settled
+-- Count what calls cost that money was set aside for, where it was set aside: the reservations go,
+-- and every counter of their user and of all users takes what was spent. The counters are locked in
+-- one order by all. A reservation that is gone already, because its process was thought dead, was
+-- given back then, and its cost counts all the same.
+paying AS MATERIALIZED (
+    SELECT p.*
+      FROM locked w,
+           json_to_recordset(w.paid) AS p(
+               reservation uuid, user_id uuid, day date, micros bigint, expected bigint)
+), released AS (
+    DELETE FROM spend_reservations r
+     USING paying p
+     WHERE r.id = p.reservation
+    RETURNING r.id, r.micros
+), due AS MATERIALIZED (
+    SELECT k.subject_id, k.period, k.starts_on,
+           sum(coalesce(p.micros, p.expected))::bigint AS spent,
+           sum(coalesce(r.micros, 0))::bigint AS reserved
+      FROM paying p
+      LEFT JOIN released r ON r.id = p.reservation,
+           LATERAL (VALUES (p.user_id, 'day', p.day),
+                           (p.user_id, 'month', date_trunc('month', p.day)::date),
+                           ('00000000-0000-0000-0000-000000000000'::uuid, 'day', p.day),
+                           ('00000000-0000-0000-0000-000000000000'::uuid, 'month',
+                            date_trunc('month', p.day)::date)) AS k(subject_id, period, starts_on)
+     GROUP BY 1, 2, 3
+), counters AS MATERIALIZED (
+    SELECT c.subject_id, c.period, c.starts_on, d.spent, d.reserved
+      FROM due d
+      JOIN spend_counters c USING (subject_id, period, starts_on)
+     ORDER BY 1, 2, 3
+       FOR NO KEY UPDATE OF c
+), counted AS (
+    UPDATE spend_counters c
+       SET spent_micros = c.spent_micros + k.spent,
+           reserved_micros = c.reserved_micros - k.reserved
+      FROM counters k
+     WHERE (c.subject_id, c.period, c.starts_on) = (k.subject_id, k.period, k.starts_on)
+)
+
 -- name: write_columns
 -- Write changes that neither say nor queue anything. One answer per chat written.
 WITH {locked}
@@ -247,9 +288,19 @@ SELECT w.id,
        {news}
   FROM locked w;
 
--- name: write_changes
--- Write any changes.
-WITH {locked}, {said}, unsaid AS (
+-- name: write_paid_steps
+-- The same, for steps that money was set aside for.
+WITH {locked}, {said}, {settled}
+SELECT w.id,
+       now(),
+       (SELECT array_agg(s.id ORDER BY s.id) FROM said s WHERE s.chat_id = w.id),
+       NULL::bigint[],
+       {news}
+  FROM locked w;
+
+-- part: rest
+-- What changes do beside what they say.
+unsaid AS (
     UPDATE messages m
        SET deleted = true, revision = w.snapshot_version
       FROM locked w
@@ -291,9 +342,22 @@ WITH {locked}, {said}, unsaid AS (
                words text)) WITH ORDINALITY AS d
      ORDER BY w.id, d.ordinality
 )
+
+-- part: written_rows
+-- Which rows they added, for each chat that was written.
 SELECT w.id,
        now(),
        (SELECT array_agg(s.id ORDER BY s.id) FROM said s WHERE s.chat_id = w.id),
        (SELECT array_agg(q.id ORDER BY q.id) FROM queued q WHERE q.chat_id = w.id),
        {news}
-  FROM locked w;
+  FROM locked w
+
+-- name: write_changes
+-- Write any changes.
+WITH {locked}, {said}, {rest}
+{written_rows};
+
+-- name: write_paid_changes
+-- The same, for steps that money was set aside for.
+WITH {locked}, {said}, {rest}, {settled}
+{written_rows};

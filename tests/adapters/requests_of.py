@@ -170,6 +170,27 @@ async def a_skill(world):
     return name
 
 
+async def about_override(world, asking, caller):
+    asking.document = {"spend_limit_micros": 10**9}
+    path = f"{USERS}/{world.owner.id}/ai/budget/override"
+    await good(world.admin.put(path, asking.document), 200)
+
+
+async def about_group(world, asking, caller):
+    made = world.admin.post(groups_of(world), {"name": f"group-{next(NUMBERS)}"})
+    group = asking.places["group"] = (await good(made, 201))["id"]
+    asking.document = {"spend_limit_micros": 10**9}
+    await good(world.admin.put(f"/api/v2/groups/{group}/ai/budget", asking.document), 200)
+
+
+async def add_group(world, asking, caller):
+    asking.document = {"name": f"group-{next(NUMBERS)}"}
+
+
+def groups_of(world):
+    return f"/api/v2/organizations/{world.edge.organization}/groups"
+
+
 TEXT = {"content": [{"type": "text", "text": "go on"}]}
 
 
@@ -227,6 +248,8 @@ DOCUMENTS = {
     f"PUT {C}/config/retention-days": {"retention_days": 30},
     f"PUT {C}/config/debug-retention-days": {"debug_retention_days": 30},
     f"PUT {C}/config/auto-archive-days": {"auto_archive_days": 0},
+    "PUT /api/v2/ai/limits": {"scope": "deployment", "period": "day", "limit_micros": 10**9},
+    "PUT /api/experimental/ai/model-prices": {"prices": {}},
     f"PATCH {P}/{{provider}}": {"display_name": "called otherwise"},
     f"PUT {USERS}/{{user}}/ai-provider-keys/{{provider}}": {"api_key": "his own"},
     f"PUT {USERS}/{{user}}/forge-tokens/{{host}}": {"token": "their own"},
@@ -482,6 +505,18 @@ M = "/api/v2/organizations/{organization}/chats/models"
 SPECIAL = {
     "PUT /api/v2/notifications/inbox/{notification}/read-status": about_notice,
     **ABOUT_WEBHOOKS,
+    f"GET {USERS}/{{user}}/ai/budget/override": about_override,
+    f"PUT {USERS}/{{user}}/ai/budget/override": about_override,
+    f"DELETE {USERS}/{{user}}/ai/budget/override": about_override,
+    "GET /api/v2/groups/{group}/ai/budget": about_group,
+    "PUT /api/v2/groups/{group}/ai/budget": about_group,
+    "DELETE /api/v2/groups/{group}/ai/budget": about_group,
+    "GET /api/v2/groups/{group}/ai/spend": about_group,
+    "GET /api/v2/groups/{group}/members/ai/spend": about_group,
+    "GET /api/v2/groups/{group}": about_group,
+    "PATCH /api/v2/groups/{group}": about_group,
+    "DELETE /api/v2/groups/{group}": about_group,
+    "POST /api/v2/organizations/{organization}/groups": add_group,
     f"POST {S}": add_server,
     f"GET {S}/{{server}}": about_server,
     f"PATCH {S}/{{server}}": change_server,

@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from uuid import UUID
 
-from actors.chat.turn.deps import TurnLimits
+from actors.chat.turn.deps import TurnDeps, TurnLimits
 from actors.chat.turn.ports import NO_TELEMETRY, Batch, Model, ShowPiece, Telemetry
 from actors.chat.turn.work import Attempt, Silent, SlowStart
 from actors.law.chat import Role
@@ -103,6 +103,25 @@ async def ask(
         was_slow = said is gone_wrong and isinstance(guard.requested, SlowStart)
         telemetry.attempt_failed(model, FailureKind.TIMEOUT if was_slow else said.kind)
     return ModelOutcome(said, round((now() - began) * 1000))
+
+
+async def ask_shown(
+    model: Model, prompt: Prompt, attempt: Attempt, servers: Mapping[str, UUID], deps: TurnDeps
+) -> ModelOutcome:
+    """Ask the model once, and show its answer to those who watch the chat."""
+    preview = deps.previews.begin(attempt.key, attempt)
+    try:
+        return await ask(
+            model,
+            prompt,
+            attempt,
+            deps.limits,
+            show=preview.add,
+            servers=servers,
+            telemetry=deps.telemetry,
+        )
+    finally:
+        deps.previews.end(preview)
 
 
 def _continued(prompt: Prompt, said: ModelAnswer | ProviderFailure) -> Prompt | None:

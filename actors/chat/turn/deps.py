@@ -22,6 +22,7 @@ from actors.chat.turn.ports import (
     TitleJobs,
     Tools,
 )
+from actors.chat.turn.spending import NO_BUDGETS, Budgets
 from actors.law.store.ports import Ledger, StoredChats
 from actors.streams.previews import Previews
 from actors.tools.approvals import NO_APPROVALS, ApprovalSettings
@@ -53,6 +54,7 @@ class TurnDeps:
     compacting: Compacting = COMPACT_ON_REQUEST
     books: Books = NO_BOOKS
     recorder: CallRecorder = NO_RECORDER
+    budgets: Budgets = NO_BUDGETS
     telemetry: Telemetry = NO_TELEMETRY
     approving: ApprovalSettings = NO_APPROVALS
     limits: TurnLimits = TurnLimits()

@@ -12,7 +12,7 @@ from functools import partial
 from typing import assert_never
 
 from actors.chat.turn import retries, steps
-from actors.chat.turn.answering import ask
+from actors.chat.turn.answering import ModelOutcome, ask_shown
 from actors.chat.turn.commits import (
     Committed,
     commit,
@@ -32,7 +32,8 @@ from actors.chat.turn.next_action import (
     next_action,
 )
 from actors.chat.turn.ports import CompactionPlan, Model, OfferedTools, Toolset
-from actors.chat.turn.scribe import Scribe, book_due
+from actors.chat.turn.scribe import Scribe, book_answer, book_due
+from actors.chat.turn.spending import OverLimit, WhyRefused, giving_back, question, was_asked
 from actors.chat.turn.tool_batch import run_batch
 from actors.chat.turn.work import (
     AtStake,
@@ -47,7 +48,7 @@ from actors.law.chat import Body, Chat, ChatError, Message, Role, StoredChat
 from actors.law.failures.wording import failure
 from actors.law.ids import EpisodeKey, chat_name
 from actors.law.parts.deltas import FailureKind, ProviderFailure
-from actors.law.parts.message import UNPRICED, Cost
+from actors.law.parts.message import UNPRICED, Reservation
 from actors.law.parts.prompt import Prompt
 from actors.law.requests import (
     CommitStep,
@@ -164,51 +165,67 @@ async def _call_model(
     prompt = await deps.prompts.prompt_for(chat, history, model, tools.offered.for_model)
     if isinstance(prompt, ChatError):
         return await end_with_error(held, FinishError(prompt), deps)
+    reserve = partial(deps.budgets.reserve, chat.id, model, prompt, "answer")
+    reserved = await retry_store(chat.id, "reserve", reserve)
+    if isinstance(reserved, OverLimit):
+        return await _over_limit(held, reserved, model, tools, deps)
     at_stake.add(WholeStep.ANSWER)
     deps.titles.begin(chat, history, model)
     attempt = Attempt(_key(chat))
-    preview = deps.previews.begin(attempt.key, attempt)
-    try:
-        asked = await ask(
-            deps.recorder.recorded(model, chat, "chat_turn", history),
-            prompt,
-            attempt,
-            deps.limits,
-            show=preview.add,
-            servers=tools.offered.servers,
-            telemetry=deps.telemetry,
-        )
-    finally:
-        deps.previews.end(preview)
+    asked_model = deps.recorder.recorded(model, chat, "chat_turn", history)
+    with giving_back(deps.budgets, reserved, lambda: attempt.has_said):
+        asked = await ask_shown(asked_model, prompt, attempt, tools.offered.servers, deps)
+    with giving_back(deps.budgets, reserved):
+        return await _answered(held, asked, attempt, (model, plan, reserved), tools, deps, at_stake)
+
+
+async def _answered(
+    held: HeldChat,
+    asked: ModelOutcome,
+    attempt: Attempt,
+    call: tuple[Model, CompactionPlan, Reservation | None],
+    tools: Toolset,
+    deps: TurnDeps,
+    at_stake: AtStake,
+) -> Committed:
+    """Commit what came of a call, for which money may have been reserved."""
+    model, plan, reserved = call
     if isinstance(asked.said, ProviderFailure):
         if attempt.has_said:  # what it had said by then is paid for
-            await _book_answer(attempt, UNPRICED, deps)
-        is_wanted = plan.threshold_percent < THRESHOLD_OFF and may_summarise(history)
+            await book_answer(attempt, replace(UNPRICED, reservation=reserved), deps)
+        else:
+            deps.budgets.give_back(reserved, is_spent=False)
+        is_wanted = plan.threshold_percent < THRESHOLD_OFF and may_summarise(held.history or ())
         if asked.said.too_long and is_wanted:
             return await _make_room(held, tools, deps, at_stake)
         return await end_failed_attempt(held, asked.said, deps)
-    cost = steps.answer_cost(deps.prices, model, asked.said)
+    cost = steps.answer_cost(deps.prices, model, asked.said, reserved)
     if (failed := steps.unsaid(asked.said, model)) is not None:
-        await _book_answer(attempt, cost, deps)
+        await book_answer(attempt, cost, deps)
         return await end_failed_attempt(held, failed, deps)
     rows = steps.answer_rows(asked.said, model, runtime_ms=asked.runtime_ms, cost=cost)
     committed = await _commit_step(held, rows, tools.offered, deps)
     if not rows or _is_lost(committed):
-        await _book_answer(attempt, cost, deps)
+        await book_answer(attempt, cost, deps)
+    elif isinstance(committed, WorkObsolete):  # if it was written, nothing is left to give back
+        deps.budgets.give_back(reserved, is_spent=False)
     return committed
+
+
+async def _over_limit(
+    held: HeldChat, over: OverLimit, model: Model, tools: Toolset, deps: TurnDeps
+) -> Committed:
+    """End the turn, try again later, or ask a person, as the limit says."""
+    chat, history = held.stored.chat, held.history or ()
+    if over.reason is WhyRefused.SOFT and not was_asked(history):
+        return await _commit_step(held, (question(over, chat),), tools.offered, deps)
+    return await end_failed_attempt(held, over.failure(model.vendor), deps)
 
 
 def _is_lost(committed: Committed) -> bool:
     """Tell whether an answer has not been written, so that its cost is noted nowhere. If that is in
     doubt, it counts as written."""
     return isinstance(committed, WorkObsolete) and not committed.is_in_doubt
-
-
-async def _book_answer(attempt: Attempt, cost: Cost, deps: TurnDeps) -> None:
-    """Book an answer that has not become a message. If it is kept as one all the same, then without
-    its cost."""
-    await deps.books.book(attempt.key.chat, "answer", [cost])
-    attempt.is_booked = True
 
 
 async def _make_room(

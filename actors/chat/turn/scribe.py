@@ -8,6 +8,7 @@ decides what is tried again later.
 """
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 import trio
 
@@ -15,13 +16,14 @@ from actors.chat.turn import retries
 from actors.chat.turn.answering import ask
 from actors.chat.turn.deps import TurnDeps, TurnLimits
 from actors.chat.turn.ports import Model
+from actors.chat.turn.spending import OverLimit
 from actors.chat.turn.steps import answer_cost
 from actors.chat.turn.work import Attempt
 from actors.law.chat import Role
 from actors.law.failures.wording import failure
 from actors.law.parts.assemble import ModelAnswer
 from actors.law.parts.deltas import FailureKind, ProviderFailure
-from actors.law.parts.message import UNPRICED
+from actors.law.parts.message import UNPRICED, Cost, Reservation
 from actors.law.parts.prompt import Prompt
 from actors.prompts.compaction import (
     PORTION_BYTES_MIN,
@@ -68,6 +70,18 @@ class Scribe:
     async def summary(self, prompt: Prompt) -> str | ProviderFailure:
         """Return the summary, or an empty text if the model made none. `prompt` is what the model
         would be asked in the chat now."""
+        said: str | ProviderFailure | None = None
+        try:
+            said = await self._summary(prompt)
+        finally:
+            unbooked = self.attempt.unbooked
+            if (
+                said is None and unbooked is not None
+            ):  # what is booked later is counted all the same
+                self._deps.budgets.give_back(unbooked.reservation, is_spent=False)
+        return said
+
+    async def _summary(self, prompt: Prompt) -> str | ProviderFailure:
         window = self._model.context_limit
         if window is None or self._may_fit(prompt, window):
             said = await self._made(prompt_for_summary(prompt))
@@ -130,8 +144,14 @@ class Scribe:
     async def _ask_once(self, prompt: Prompt) -> ModelAnswer | ProviderFailure:
         """Ask once. Nothing of the answer is shown, and no part of it is kept."""
         await book_due(self.attempt, self._deps)
-        asking = Attempt(self._compaction.key)
+        budgets, asking = self._deps.budgets, Attempt(self._compaction.key)
         answer: ModelAnswer | ProviderFailure | None = None
+        # A turn asks a person about a soft limit when it goes on behind the summary.
+        reserved = await budgets.reserve(
+            asking.key.chat, self._model, prompt, "compaction", asks=False
+        )
+        if isinstance(reserved, OverLimit):
+            return reserved.failure(self._model.vendor)
         try:
             with CausedScope(seconds=self._deps.limits.summary_seconds):
                 asked = await ask(
@@ -145,14 +165,21 @@ class Scribe:
                 answer = asked.said
                 self.runtime_ms += asked.runtime_ms
         finally:  # cut short, too: nothing is awaited here
-            self._note(answer, asking)
+            self._note(answer, asking, reserved)
         return answer or failure(FailureKind.TIMEOUT, self._model.vendor, retryable=True)
 
-    def _note(self, answer: ModelAnswer | ProviderFailure | None, asking: Attempt) -> None:
+    def _note(
+        self,
+        answer: ModelAnswer | ProviderFailure | None,
+        asking: Attempt,
+        reserved: Reservation | None,
+    ) -> None:
         if isinstance(answer, ModelAnswer):
-            self.attempt.unbooked = answer_cost(self._deps.prices, self._model, answer)
+            self.attempt.unbooked = answer_cost(self._deps.prices, self._model, answer, reserved)
         elif asking.has_said:  # what it had said by then is paid for
-            self.attempt.unbooked = UNPRICED
+            self.attempt.unbooked = replace(UNPRICED, reservation=reserved)
+        else:
+            self._deps.budgets.give_back(reserved, is_spent=False)
         self.is_paid |= self.attempt.unbooked is not None
 
 
@@ -165,3 +192,10 @@ async def book_due(attempt: Attempt, deps: TurnDeps) -> None:
     cost, attempt.unbooked = attempt.unbooked, None
     if cost is not None:
         await deps.books.book(attempt.key.chat, "compaction", [cost])
+
+
+async def book_answer(attempt: Attempt, cost: Cost, deps: TurnDeps) -> None:
+    """Book an answer that has not become a message. If it is kept as one all the same, then without
+    its cost."""
+    await deps.books.book(attempt.key.chat, "answer", [cost])
+    attempt.is_booked = True

@@ -23,6 +23,7 @@ from actors.law.parts.message import (
     JsonText,
     Part,
     ReasoningPart,
+    Reservation,
     SourcePart,
     ToolCallPart,
     ToolResultPart,
@@ -75,11 +76,16 @@ def unsaid(answer: ModelAnswer, model: Model) -> ProviderFailure | None:
     return unsaid_answer(model.vendor, out_of_tokens=out_of_tokens, refusal=answer.refusal)
 
 
-def answer_cost(prices: Prices, model: Model, answer: ModelAnswer) -> Cost:
-    """Return the cost of an answer: of one call, or of all that it took if the provider paused."""
+def answer_cost(
+    prices: Prices, model: Model, answer: ModelAnswer, reservation: Reservation | None = None
+) -> Cost:
+    """Return the cost of an answer: of one call, or of all that it took if the provider paused.
+    `reservation` is what was set aside for it."""
     costs = [prices.cost(model, usage) for usage in (*answer.earlier_usages, answer.usage)]
     known = [cost.micros for cost in costs if cost.micros is not None]
-    return Cost(sum(known), costs[-1].source) if len(known) == len(costs) else UNPRICED
+    if len(known) < len(costs):
+        return replace(UNPRICED, reservation=reservation)
+    return Cost(sum(known), costs[-1].source, reservation)
 
 
 def tool_rows(

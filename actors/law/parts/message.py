@@ -6,7 +6,7 @@ handed back byte for byte, so that signatures hold and a provider's prompt cache
 """
 
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import date, datetime
 from typing import NewType
 from uuid import UUID
 
@@ -158,12 +158,33 @@ class TokenUsage:
 NO_USAGE = TokenUsage()
 
 
+# The tool by which a person is asked whether a chat goes on beyond a soft limit. No model knows it.
+CONTINUE_SPENDING = "continue_spending"
+
+
+@dataclass(frozen=True, slots=True)
+class Reservation:
+    """Money that was set aside for a call before it was made, because a limit holds for it."""
+
+    id: UUID
+    user: UUID
+    day: date  # of UTC, on which the call began and is counted
+    micros: int  # that the call was expected to cost
+
+
 @dataclass(frozen=True, slots=True)
 class Cost:
-    """The cost of a step in millionths of a US dollar, and its source. Unknown is None, never 0."""
+    """The cost of a step in millionths of a US dollar, and its source. Unknown is None, never 0.
+
+    With a `reservation` it is counted where that was set aside, in the write that stores the cost;
+    an unknown one counts as what was expected. The reservation itself is not stored with it.
+    """
 
     micros: int | None
-    source: str  # table: the bundled prices; override: an administrator's; unknown; cut short
+    # table: the bundled prices; override: an administrator's; default: theirs for models without a
+    # price; unknown; cut short
+    source: str
+    reservation: Reservation | None = None
 
 
 UNPRICED = Cost(None, "unknown")

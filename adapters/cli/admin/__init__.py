@@ -5,4 +5,5 @@ users       runs `promptcorner users`
 tokens      runs `promptcorner tokens`
 providers   runs `promptcorner providers`
 workspaces  runs `promptcorner workspaces`
+usage       runs `promptcorner usage`
 """

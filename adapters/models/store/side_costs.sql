@@ -1,12 +1,30 @@
 -- The costs of chats: of their messages, and of what was bought beside them.
 
 -- name: book_side_cost
--- Add to the costs of a chat; if the chat is gone, nothing is kept.
-INSERT INTO side_costs AS known (chat_id, what, micros, requests, unpriced)
-SELECT id, %(what)s, %(micros)s, %(requests)s, %(unpriced)s
-  FROM chats
- WHERE id = %(chat)s
-ON CONFLICT (chat_id, what) DO UPDATE
+-- Add to the costs of a chat and of the day; if the chat is gone, neither is kept. What was set
+-- aside for them is counted, whether the chat is gone or not.
+WITH locked AS (
+    SELECT %(paid)s::json AS paid
+), {settled}, added AS (
+    INSERT INTO side_costs AS known (chat_id, what, micros, requests, unpriced)
+    SELECT id, %(what)s, %(micros)s, %(requests)s, %(unpriced)s
+      FROM chats
+     WHERE id = %(chat)s
+    ON CONFLICT (chat_id, what) DO UPDATE
+       SET micros = known.micros + excluded.micros,
+           requests = known.requests + excluded.requests,
+           unpriced = known.unpriced + excluded.unpriced
+)
+INSERT INTO spend_days AS known (
+    day, user_id, model_config_id, what, labels, labels_digest, micros, requests, unpriced)
+SELECT (now() AT TIME ZONE 'UTC')::date, owner_id,
+       coalesce(%(model)s::uuid, last_model_config_id, '00000000-0000-0000-0000-000000000000'),
+       %(what)s, k.labels, md5(k.labels::text), %(micros)s, %(requests)s, %(unpriced)s
+  FROM chats c,
+       LATERAL (SELECT coalesce((SELECT r.labels FROM chats r WHERE r.id = c.root_id), c.labels)
+                    AS labels) AS k
+ WHERE c.id = %(chat)s
+ON CONFLICT (day, user_id, model_config_id, what, labels_digest) DO UPDATE
    SET micros = known.micros + excluded.micros,
        requests = known.requests + excluded.requests,
        unpriced = known.unpriced + excluded.unpriced;

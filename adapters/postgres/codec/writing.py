@@ -4,9 +4,9 @@ A change goes out as one JSON document, so a group of them is one parameter, and
 that it costs the client.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import date, datetime
 from enum import IntEnum
 from typing import Any
 from uuid import UUID
@@ -16,6 +16,7 @@ import msgspec
 from actors.law.change import Change
 from actors.law.chat import Approval, ApprovalDecision, Body, QueuedMessage
 from actors.law.ids import ChatId
+from actors.law.parts.message import Cost
 from actors.law.requests import NewChat
 from actors.law.store.news import news_of_change
 from adapters.postgres.codec.parts import (
@@ -75,6 +76,16 @@ class _NewsRow(msgspec.Struct):
     detail: msgspec.Raw | None
 
 
+class _Payment(msgspec.Struct):
+    """A cost that money was set aside for. `micros` None: it counts as what was expected."""
+
+    reservation: UUID
+    user_id: UUID
+    day: date
+    micros: int | None
+    expected: int
+
+
 class _ChatColumns(msgspec.Struct, kw_only=True):
     """The columns that the law writes, and what it adds."""
 
@@ -114,6 +125,7 @@ class _ChangedChat(_ChatColumns, kw_only=True, omit_defaults=True):
     queued: list[_QueuedRow] = []
     requeued: list[_QueuedRow] = []
     unqueued: list[int] = []
+    paid: list[_Payment] = []
 
 
 class _CreatedChat(_ChatColumns, kw_only=True):
@@ -146,6 +158,11 @@ _WRITE = {
     Extent.STEPS: SQL["write_steps"],
     Extent.EVERYTHING: SQL["write_changes"],
 }
+_WRITE_PAID = {
+    **_WRITE,
+    Extent.STEPS: SQL["write_paid_steps"],
+    Extent.EVERYTHING: SQL["write_paid_changes"],
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -154,6 +171,7 @@ class Write:
 
     json: bytes
     extent: Extent
+    is_paid: bool = False  # it counts costs that money was set aside for
 
 
 def write(change: Change, *, held: int, by_holder: bool) -> Write:
@@ -162,6 +180,8 @@ def write(change: Change, *, held: int, by_holder: bool) -> Write:
     changed = _ChangedChat(
         held=held, by_holder=by_holder, touched=change.touched, **_law_columns(change)
     )
+    changed.paid = payments([body.cost for body in change.added])
+    is_paid = bool(changed.paid)
     before, after = change.before.chat, change.chat
     if after.plan_mode != before.plan_mode:
         changed.plan_mode = after.plan_mode
@@ -172,7 +192,8 @@ def write(change: Change, *, held: int, by_holder: bool) -> Write:
     if change.queue == change.before.queue and not (
         change.deleted or change.links or change.decisions
     ):
-        return Write(_encode(changed), Extent.STEPS if change.added else Extent.COLUMNS)
+        extent = Extent.STEPS if change.added else Extent.COLUMNS
+        return Write(_encode(changed), extent, is_paid)
     changed.decided = [_decided(one, after.root) for one in change.decisions]
     waited = {row.id: row for row in change.before.queue}
     waits = {row.id for row in change.queue}
@@ -180,13 +201,28 @@ def write(change: Change, *, held: int, by_holder: bool) -> Write:
     changed.queued = [_queued(row) for row in change.queue if row.id < 0]
     changed.requeued = [_queued(r) for r in change.queue if r.id in waited and r != waited[r.id]]
     changed.unqueued = [id for id in waited if id not in waits]
-    return Write(_encode(changed), Extent.EVERYTHING)
+    return Write(_encode(changed), Extent.EVERYTHING, is_paid)
 
 
 def write_together(writes: Sequence[Write]) -> Statement:
     """Return one statement for all these changes, as large as the largest of them needs."""
     changes = Json(b"[" + b",".join([write.json for write in writes]) + b"]")
-    return _WRITE[max([write.extent for write in writes])], {"changes": changes}
+    statements = _WRITE_PAID if any(write.is_paid for write in writes) else _WRITE
+    return statements[max([write.extent for write in writes])], {"changes": changes}
+
+
+def payments(costs: Iterable[Cost | None]) -> list[_Payment]:
+    """Return what of these costs is counted where money was set aside for it."""
+    return [
+        _Payment(held.id, held.user, held.day, cost.micros, held.micros)
+        for cost in costs
+        if cost is not None and (held := cost.reservation) is not None
+    ]
+
+
+def payments_json(costs: Iterable[Cost | None]) -> Json:
+    """Return the same as it is sent."""
+    return Json(_encode(payments(costs)))
 
 
 def insert_chat(new: NewChat, change: Change) -> Statement:

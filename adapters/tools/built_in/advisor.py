@@ -32,7 +32,7 @@ from actors.prompts.advice import (
     without_call,
 )
 from actors.streams.pieces import ResultPiece
-from actors.upkeep.asking import advice_in, consult
+from actors.upkeep.asking import advice_in, consult, paid
 from adapters.models.catalogue import Catalogue
 from adapters.models.costs import Bookkeeper
 from adapters.models.settings import AdvisorSettings
@@ -114,7 +114,8 @@ class AdvisorTool:
             return failed(error=prompt.message)
         asking = advisor_prompt(prompt, question, output_tokens_max=settings.output_tokens_max)
         call, key = calling.call, EpisodeKey(chat.id, chat.history_version, chat.generation_attempt)
-        said = await consult(
+        ask = partial(
+            consult,
             self.recorder.recorded(model, chat, "quickgen", history),
             asking,
             key,
@@ -122,9 +123,10 @@ class AdvisorTool:
             show_text=lambda text: calling.show(ResultPiece(call.id, call.name, text)),
             start_over=lambda: calling.show(ResultPiece(call.id, call.name, "", resets=True)),
         )
+        books = self.bookkeeper
+        said = await paid(ask, model, asking, books=books, chat=chat.id, what="advice")
         if isinstance(said, ProviderFailure):
             return failed(error=said.message)
-        await self.bookkeeper.book_answer(chat.id, "advice", model, said)
         advice = advice_in(said)
         if not advice:
             return failed(error=NOTHING_SAID)

@@ -13,7 +13,8 @@ from actors.prompts.advice import AdvisedChats
 from actors.prompts.ports import ChatFiles, PlanFiles
 from adapters.access.changes import ChatSender
 from adapters.models.catalogue import Catalogue
-from adapters.models.costs import Bookkeeper
+from adapters.models.spend.consenting import SpendConsent
+from adapters.models.spend.wiring import Spending
 from adapters.tools.built_in.advisor import AdvisorTool
 from adapters.tools.built_in.agents import AgentTools
 from adapters.tools.built_in.lifecycle import LifecycleTools
@@ -36,7 +37,7 @@ class ToolDeps:
     catalogue: Catalogue
     prompts: Prompts
     limits: TurnLimits
-    bookkeeper: Bookkeeper
+    spending: Spending
     recorder: CallRecorder
     advised: AdvisedChats
     files: ChatFiles
@@ -57,11 +58,12 @@ def built_in_sources(deps: ToolDeps) -> Sequence[ToolSource]:
             deps.catalogue,
             deps.prompts,
             deps.limits,
-            deps.bookkeeper,
+            deps.spending.keeper,
             deps.recorder,
         ),
         SkillTools(deps.skills),
         WorkspaceTools(deps.workspaces, deps.files),
         LifecycleTools(deps.lifecycle),
         AgentTools(deps.sending, deps.family, deps.bus, deps.catalogue, deps.usable_servers),
+        SpendConsent(deps.spending.store, deps.catalogue.settings),
     )

@@ -69,7 +69,13 @@ class Books:
     def __init__(self):
         self.booked = []
 
-    async def book_answer(self, chat, what, model, answer):
+    async def reserve(self, chat, what, model, prompt):
+        return None
+
+    def give_back(self, reservation):
+        pass
+
+    async def book_answer(self, chat, what, model, answer, reservation=None):
         self.booked.append((chat, what, answer))
 
 

@@ -261,6 +261,29 @@ TABLE = """
     GET    /api/experimental/mcp/http                   401      501    501    501   501   501
     POST   /api/experimental/mcp/http                   401      501    501    501   501   501
     DELETE /api/experimental/mcp/http                   401      501    501    501   501   501
+
+    # spending: {user} is the owner of the chat, {group} has a budget and no members
+    GET    /api/v2/ai/limits                            401      403    403    403   403   200
+    PUT    /api/v2/ai/limits                            401      403    403    403   403   204
+    GET    /api/v2/ai/usage                             401      200    200    200   200   200
+    GET    /api/experimental/ai/model-prices            401      403    403    403   403   200
+    PUT    /api/experimental/ai/model-prices            401      403    403    403   403   200
+    GET    /api/v2/users/{user}/ai/spend                401      404    404    404   200   200
+    GET    /api/v2/users/{user}/ai/budget/override      401      404    404    404   200   200
+    PUT    /api/v2/users/{user}/ai/budget/override      401      403    403    403   403   200
+    DELETE /api/v2/users/{user}/ai/budget/override      401      403    403    403   403   204
+    GET    /api/v2/groups/{group}/ai/budget             401      404    404    404   404   200
+    PUT    /api/v2/groups/{group}/ai/budget             401      403    403    403   403   200
+    DELETE /api/v2/groups/{group}/ai/budget             401      403    403    403   403   204
+    GET    /api/v2/groups/{group}/ai/spend              401      403    403    403   403   200
+    GET    /api/v2/groups/{group}/members/ai/spend      401      403    403    403   403   200
+    GET    /api/v2/organizations/{organization}/groups/ai/spend 401 403 403   403   403   200
+    GET    /api/v2/organizations/{organization}/ai/spend/export 401 403 403   403   403   200
+    GET    /api/v2/organizations/{organization}/groups  401      403    403    403   403   200
+    POST   /api/v2/organizations/{organization}/groups  401      403    403    403   403   201
+    GET    /api/v2/groups/{group}                       401      403    403    403   403   200
+    PATCH  /api/v2/groups/{group}                       401      403    403    403   403   200
+    DELETE /api/v2/groups/{group}                       401      403    403    403   403   200
 """
 
 STABLE, OLDER = "/api/v2", "/api/experimental"

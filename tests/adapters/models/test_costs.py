@@ -9,7 +9,7 @@ import pytest
 from actors.chat.turn.ports import Model
 from actors.law.parts.message import NO_USAGE, UNPRICED, Cost, TokenUsage
 from actors.law.parts.prompt import CallSettings
-from adapters.models.costs import ModelPrices, Price, load_table
+from adapters.models.costs import ModelPrices, Price, StatedPrices, load_table
 
 MILLION = 1_000_000
 ONE_EACH = TokenUsage(input_tokens=MILLION, output_tokens=MILLION)
@@ -35,6 +35,10 @@ def costs(dollars):
         return None if dollars is None else Decimal(dollars)
 
     return ModelPrices(lookup), asked
+
+
+def stated(name, price):
+    return lambda: StatedPrices({name: price})
 
 
 @pytest.fixture(scope="module")
@@ -123,7 +127,7 @@ def test_counts_that_cannot_be_are_unknown_too(table):
 )
 def test_a_part_of_what_was_used_is_no_basis_for_a_price(usage):
     prices, asked = costs("1")
-    own = ModelPrices(lambda *_: None, {"openai/gpt-4o": Price(Decimal(1), Decimal(1))})
+    own = ModelPrices(lambda *_: None, stated("openai/gpt-4o", Price(Decimal(1), Decimal(1))))
 
     assert UNPRICED == prices.cost(a_model("openai/gpt-4o"), usage)
     assert UNPRICED == own.cost(a_model("openai/gpt-4o"), usage)
@@ -157,7 +161,7 @@ def test_bedrock_is_aws_in_the_table_and_everybody_else_is_called_the_same():
     ],
 )
 def test_an_administrators_price_goes_before_the_table(price, dollars):
-    prices = ModelPrices(lambda *_: Decimal(99), {"vercel/openai/gpt-5": price})
+    prices = ModelPrices(lambda *_: Decimal(99), stated("vercel/openai/gpt-5", price))
 
     cost = prices.cost(a_model("vercel/openai/gpt-5"), WITH_CACHE)
 
@@ -165,13 +169,31 @@ def test_an_administrators_price_goes_before_the_table(price, dollars):
 
 
 def test_an_administrators_price_is_for_that_provider_only():
-    prices = ModelPrices(lambda *_: Decimal(99), {"openai/gpt-5": Price(Decimal(1), Decimal(1))})
+    own = stated("openai/gpt-5", Price(Decimal(1), Decimal(1)))
+    prices = ModelPrices(lambda *_: Decimal(99), own)
 
     assert Cost(99 * MILLION, "table") == prices.cost(a_model("azure/gpt-5"), ONE_EACH)
 
 
+def test_thoughts_have_a_price_of_their_own_if_one_is_stated():
+    own = Price(Decimal(1), Decimal(10), reasoning=Decimal(2))
+    prices = ModelPrices(lambda *_: None, stated("a/b", own))
+    usage = TokenUsage(input_tokens=0, output_tokens=MILLION, reasoning_tokens=MILLION // 2)
+
+    assert Cost(6 * MILLION, "override") == prices.cost(a_model("a/b"), usage)
+
+
+def test_a_model_without_a_price_has_the_default_one_if_there_is_one():
+    own = StatedPrices(default=Price(Decimal(1), Decimal(2)))
+    known = ModelPrices(lambda *_: Decimal(99), lambda: own)
+    unknown = ModelPrices(lambda *_: None, lambda: own)
+
+    assert Cost(99 * MILLION, "table") == known.cost(a_model("openai/gpt-4o"), ONE_EACH)
+    assert Cost(3 * MILLION, "default") == unknown.cost(a_model("openai/gpt-4o"), ONE_EACH)
+
+
 def test_parts_of_a_millionth_are_rounded():
-    prices = ModelPrices(lambda *_: None, {"a/b": Price(Decimal("0.4"), Decimal("0.4"))})
+    prices = ModelPrices(lambda *_: None, stated("a/b", Price(Decimal("0.4"), Decimal("0.4"))))
 
     assert 1 == prices.cost(a_model("a/b"), TokenUsage(1, 1)).micros
     assert 0 == prices.cost(a_model("a/b"), TokenUsage(1, 0)).micros

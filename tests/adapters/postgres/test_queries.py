@@ -82,7 +82,7 @@ def test_every_statement_says_why_it_is_there():
 
 @pytest.mark.parametrize(
     ("statement", "fields"),
-    [("insert_chat", CHANGE_FIELDS[0]), ("write_changes", CHANGE_FIELDS[1])],
+    [("insert_chat", CHANGE_FIELDS[0]), ("write_paid_changes", CHANGE_FIELDS[1])],
 )
 def test_a_statement_writes_all_that_is_encoded_for_it(statement, fields):
     """PostgreSQL passes over fields of a record in JSON that the statement does not name."""

@@ -153,4 +153,4 @@ async def test_what_was_paid_for_is_booked_although_its_asker_is_told_to_stop():
         told.cancel()
         await Bookkeeper(costs, ByInput()).book(chat, "compaction", [ONE])
 
-    assert [(chat, "compaction", [ONE])] == costs.added
+    assert [(chat, "compaction", [ONE], None)] == costs.added
