@@ -31,6 +31,8 @@ COPIES = {
             "ChatPromptsResponse",
             "ChatTitle",
             "ChatApprovals",
+            "OwnConsentRules",
+            "ConsentTrial",
             "ChatCount",
             "UploadChatFileResponse",
             "RefusalBody",

@@ -3,6 +3,8 @@
 For other rooms:
 gating       which built-in tools a chat has, by its kind
 approvals    which calls need a person's consent before they run
+approval_rules  rules of consent, and what they say of a call
+argument_rules  rules about commands, paths and other arguments of calls
 call_checks  which calls of a step are refused, and why
 output       results within their bounds: truncated, cut in the middle, with line numbers
 live_output  the output of a command, as watchers are shown it while it runs

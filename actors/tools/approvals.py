@@ -16,36 +16,29 @@ A call that is refused anyway (its tool is not there, its arguments cannot be re
 needs a step to itself) is not asked about: its refusal is its result.
 """
 
-import re
 from collections.abc import Mapping, Sequence, Set
 from dataclasses import dataclass
-from enum import Enum
-from typing import Literal, Protocol
-from uuid import UUID
+from functools import cache
+from typing import Protocol
 
 from actors.law.chat import Chat
-from actors.law.ids import ChatId
-from actors.law.parts.message import JsonText, ToolCallPart
-from actors.law.parts.prompt import ToolDefinition
+from actors.law.ids import ChatId, UserId
+from actors.law.parts.message import EXECUTE, JsonText, ToolCallPart
 from actors.law.requests import CallToApprove
+from actors.tools.approval_rules import (
+    ApprovableTool,
+    ApprovalRule,
+    EarlierConsent,
+    Policy,
+    RuleVerdict,
+    approval_name,
+    judge,
+    read_rule,
+    strictest,
+    subjects_for,
+)
+from actors.tools.argument_rules import CallSubject
 from actors.tools.call_checks import CheckableTool, refusals
-
-RULES_MAX = 100  # of a deployment; one more is refused at its start
-SERVERS = "mcp:"  # in front of a pattern: for tools of servers only
-WORKSPACE = "workspace:"  # in front of a name: of a server that the workspace brings along
-START = "start:"  # in front of a server's name and digest: the start of a workspace's server
-START_TOOL = "start_server"  # after a server's name and "__": the tool that starts it
-EXECUTE = "execute"  # the tool whose consent covers the start of any server of a workspace
-
-
-class Policy(Enum):
-    ALLOW = "allow"
-    ASK = "ask"
-    DENY = "deny"
-
-
-_STRENGTH = (Policy.ALLOW, Policy.ASK, Policy.DENY)
-_PATTERN = re.compile(r"(mcp:|workspace:)?[A-Za-z0-9_.*-]+")
 
 # They read, or act within the family of chats, whose members are asked about what they do.
 HARMLESS = frozenset(
@@ -73,114 +66,13 @@ HARMLESS = frozenset(
 
 
 @dataclass(frozen=True, slots=True)
-class ServerStart:
-    """The start of a server that a workspace names, as a person is asked about it.
+class CallVerdict:
+    """The verdict on a part of a call, or on the whole of it where rules look at no part."""
 
-    `digest` is that of exactly what is started: other content is another start, which needs a
-    consent of its own.
-    """
-
-    server: str  # its name, in characters that a tool's name may have
-    digest: str
-    shown: JsonText  # what a person sees in the place of the call's arguments
-
-
-ConsentNeed = Literal["never", "by_policy", "always"]
-"""When a tool says that a person is to be asked: by_policy leaves it to the policy of the chat."""
-
-
-class ApprovableTool(Protocol):
-    """A tool with the facts that decide about consent: whether it belongs to a server, to which one
-    if that is set up for all, and what it starts if it starts a server of the workspace."""
-
-    @property
-    def tool(self) -> ToolDefinition: ...
-    @property
-    def consent(self) -> ConsentNeed: ...
-    @property
-    def is_foreign(self) -> bool: ...
-    @property
-    def server(self) -> UUID | None: ...
-    @property
-    def start(self) -> ServerStart | None: ...
-
-
-def approval_name(tool: ApprovableTool) -> str:
-    """Return the name by which people are asked about a tool, and by which their consent is kept.
-
-    A workspace may name its tools as it likes in a file, also like a tool of a server that is set
-    up for all. Consent to the one is no consent to the other. The start of a server is known by its
-    content.
-    """
-    if tool.start is not None:
-        return f"{START}{tool.start.server}:{tool.start.digest}"
-    name = tool.tool.name
-    return f"{WORKSPACE}{name}" if tool.is_foreign and tool.server is None else name
-
-
-@dataclass(frozen=True, slots=True)
-class ApprovalRule:
-    """A rule for all tools whose names match its pattern, in which `*` stands for anything.
-
-    It denies and asks by either name of a tool, its own and its approval name. It allows by the
-    latter alone. A rule about `execute` also holds for the start of a server, and no other rule
-    allows one.
-    """
-
-    pattern: str
     policy: Policy
-
-    def fits(self, tool: ApprovableTool) -> bool:
-        is_allowing = self.policy is Policy.ALLOW
-        if self.pattern.startswith(SERVERS) and (
-            not tool.is_foreign or (is_allowing and tool.start is not None)
-        ):
-            return False
-        names = _allowed_by(tool) if is_allowing else _restricted_by(tool)
-        parts = map(re.escape, self.pattern.removeprefix(SERVERS).split("*"))
-        pattern = re.compile(".*".join(parts))
-        return any(pattern.fullmatch(name) for name in names)
-
-
-def _allowed_by(tool: ApprovableTool) -> Set[str]:
-    return {approval_name(tool) if tool.start is None else EXECUTE}
-
-
-def _restricted_by(tool: ApprovableTool) -> Set[str]:
-    """Return the names by which a rule denies a tool, or has people asked about it.
-
-    A tool that starts a server also has the name that it would have if that were neither too long
-    nor taken. Otherwise the author of the file could name a server so that no rule matches.
-    """
-    name = tool.tool.name
-    if tool.start is None:
-        return {approval_name(tool), name}
-    names = {name, f"{tool.start.server}__{START_TOOL}"}
-    return {approval_name(tool), EXECUTE, *names, *(f"{WORKSPACE}{each}" for each in names)}
-
-
-def read_rules(text: str) -> tuple[ApprovalRule, ...]:
-    """Return the rules in a text such as `execute=ask, mcp:*=ask, read_file=allow`.
-
-    Raise ValueError with the part that is not a rule, and why.
-    """
-    rules = [_rule(part.strip()) for part in text.split(",") if part.strip()]
-    patterns = [rule.pattern for rule in rules]
-    if twice := next((p for at, p in enumerate(patterns) if p in patterns[:at]), None):
-        raise ValueError(f"{twice} comes twice, say it once")
-    if len(rules) > RULES_MAX:
-        raise ValueError(f"{len(rules)} rules, there can be {RULES_MAX}")
-    return tuple(rules)
-
-
-def _rule(text: str) -> ApprovalRule:
-    pattern, equals, word = (part.strip() for part in text.partition("="))
-    if not (equals and _PATTERN.fullmatch(pattern)):
-        raise ValueError(f"{text!r} is no rule, write TOOL=allow, TOOL=ask or TOOL=deny")
-    try:
-        return ApprovalRule(pattern, Policy(word))
-    except ValueError:
-        raise ValueError(f"{text!r}: {word!r} is not allow, ask or deny") from None
+    subject: CallSubject | None = None
+    rule: ApprovalRule | None = None  # which says so; None: the policy of the chat, or a person
+    unread: str = ""  # why a part of the call is not known
 
 
 @dataclass(frozen=True, slots=True)
@@ -191,23 +83,56 @@ class Consent:
     rules: tuple[ApprovalRule, ...] = ()
     granted: Set[str] = frozenset()  # what a person has allowed for good, as it is known
 
-    def to(self, tool: ApprovableTool, *, by_person: bool = False) -> Policy:
+    def to(
+        self, tool: ApprovableTool, args: JsonText | None = None, *, by_person: bool = False
+    ) -> Policy:
         """Return what holds for a call of this tool. `by_person`: a person has allowed this very
         call."""
-        found = self._by_rule(tool) or self._by_policy(tool)
-        if found is not Policy.ASK:
-            return found
-        if by_person or self._is_granted(tool):
-            return Policy.ALLOW
-        return Policy.DENY if self.policy is Policy.DENY else Policy.ASK
+        verdicts = self.verdicts(tool, args, by_person=by_person)
+        found = strictest(verdict.policy for verdict in verdicts)
+        assert found is not None, "a call has at least one verdict"
+        return found
 
-    def _is_granted(self, tool: ApprovableTool) -> bool:
-        may_run_commands = tool.start is not None and EXECUTE in self.granted
-        return may_run_commands or approval_name(tool) in self.granted
+    def verdicts(
+        self, tool: ApprovableTool, args: JsonText | None = None, *, by_person: bool = False
+    ) -> Sequence[CallVerdict]:
+        """Return what holds for each part of a call."""
+        granted = granted_rules(self.granted)
+        found = subjects_for((*self.rules, *granted), tool, args)
+        subjects: list[CallSubject | None] = list(found.all)
+        if found.unread or not subjects:
+            subjects.append(None)
+        verdicts = []
+        for subject in subjects:
+            unread = found.unread if subject is None else ""
+            ruled = judge(self.rules, tool, subject, unread)
+            policy = ruled.policy or self._by_policy(tool)
+            if policy is Policy.ASK:
+                if by_person or self._is_granted(tool, subject, ruled, granted):
+                    policy = Policy.ALLOW
+                elif self.policy is Policy.DENY:
+                    policy = Policy.DENY
+            verdicts.append(CallVerdict(policy, subject, ruled.rule, unread))
+        return verdicts
 
-    def _by_rule(self, tool: ApprovableTool) -> Policy | None:
-        fitting = [rule.policy for rule in self.rules if rule.fits(tool)]
-        return max(fitting, key=_STRENGTH.index) if fitting else None
+    def _is_granted(
+        self,
+        tool: ApprovableTool,
+        subject: CallSubject | None,
+        ruled: RuleVerdict,
+        granted: Sequence[ApprovalRule],
+    ) -> bool:
+        if ruled.accepts is EarlierConsent.NONE:
+            return False
+        if tool.start is not None and approval_name(tool) in self.granted:
+            return True
+        if ruled.accepts is EarlierConsent.ANY:
+            name = approval_name(tool) if tool.start is None else EXECUTE
+            if name in self.granted:
+                return True
+        return subject is not None and any(
+            rule.fits(tool) and rule.covers(subject) for rule in granted
+        )
 
     def _by_policy(self, tool: ApprovableTool) -> Policy:
         if tool.consent == "always":
@@ -215,6 +140,16 @@ class Consent:
         is_harmless = tool.consent == "never" or tool.tool.name in HARMLESS
         is_free = is_harmless and not tool.is_foreign
         return Policy.ALLOW if self.policy is Policy.ALLOW or is_free else Policy.ASK
+
+
+def granted_rules(granted: Set[str]) -> tuple[ApprovalRule, ...]:
+    """Return what a person has allowed for some calls of a tool, as rules."""
+    return tuple(_granted_rule(text) for text in sorted(granted) if text.endswith(")"))
+
+
+@cache
+def _granted_rule(text: str) -> ApprovalRule:
+    return read_rule(f"{text}={Policy.ALLOW.value}", "chat")
 
 
 ALLOW_ALL = Consent()
@@ -237,6 +172,22 @@ class NoGrants:
 NO_GRANTS = NoGrants()
 
 
+class StoredRules(Protocol):
+    """A port to the rules of consent that are not in the settings."""
+
+    async def of(self, owner: UserId) -> tuple[ApprovalRule, ...]:
+        """Return the rules that hold in the chats of a user: the deployment's, and their own."""
+        ...
+
+
+class NoStoredRules:
+    async def of(self, owner: UserId) -> tuple[ApprovalRule, ...]:
+        return ()
+
+
+NO_STORED_RULES = NoStoredRules()
+
+
 @dataclass(frozen=True, slots=True)
 class ApprovalSettings:
     """A deployment's settings for consent."""
@@ -246,11 +197,13 @@ class ApprovalSettings:
     rules: tuple[ApprovalRule, ...] = ()
     # After these a call that is not decided is denied. 0: it waits for as long as it takes.
     deadline_seconds: float = 300.0
+    stored: StoredRules = NO_STORED_RULES
 
-    def consent_under(self, policy: str) -> Consent:
-        """Return what holds in a chat with this policy of its own, or with none (""), as long as no
-        person has allowed anything there."""
-        return Consent(Policy(policy) if policy else self.default_policy, self.rules)
+    async def consent_under(self, policy: str, owner: UserId) -> Consent:
+        """Return what holds in a user's chat with this policy of its own, or with none (""), as
+        long as no person has allowed anything there."""
+        rules = (*self.rules, *await self.stored.of(owner))
+        return Consent(Policy(policy) if policy else self.default_policy, rules)
 
 
 NO_APPROVALS = ApprovalSettings()
@@ -289,7 +242,7 @@ def sort_calls(
             continue
         tool = tools[call.name]
         name = approval_name(tool)
-        match consent.to(tool, by_person=(call.id, name) in allowed):
+        match consent.to(tool, call.args, by_person=(call.id, name) in allowed):
             case Policy.ASK:
                 asks.append(CallToApprove(call.id, name, _decided_about(call, tool)))
             case Policy.DENY:

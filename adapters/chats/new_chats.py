@@ -12,7 +12,7 @@ from actors.law.chat import Body, UserMessage
 from actors.law.ids import ChatId, UserId
 from actors.law.parts.message import JsonText, Part
 from actors.law.requests import NO_PARAMETERS, CreateChat, DynamicTool, NewChat
-from actors.tools.approvals import Policy
+from actors.tools.approval_rules import Policy
 from adapters.chats.wire import chats as wire
 from adapters.http.refusals import HttpError, Validation
 from adapters.models.choosing import ModelChoice

@@ -13,7 +13,7 @@ Inside:
     bench          runs `promptcorner bench`
     load           lets chats talk all at once, and measures what their clients see
     fake_provider  runs `promptcorner fake-provider`
-    admin/         runs `promptcorner users`, `tokens`, `providers`, `workspaces` and `usage`
+    admin/         runs `promptcorner users`, `tokens`, `approvals` and their like
     chat/          runs `promptcorner chat`
     doctor/        runs `promptcorner doctor`
 """

@@ -37,6 +37,7 @@ COMMANDS = (
     CliCommand("users", "admin.users", "manage users"),
     CliCommand("tokens", "admin.tokens", "manage tokens, with which programs log in"),
     CliCommand("providers", "admin.providers", "manage providers of models"),
+    CliCommand("approvals", "admin.approvals", "manage rules about calls of tools, and try them"),
     CliCommand("workspaces", "admin.workspaces", "manage workspaces, where chats have files"),
     CliCommand("usage", "admin.usage", "show what was spent on models, and what is left"),
     CliCommand("doctor", "doctor.command", "look for what is wrong, and say what to do"),

@@ -23,7 +23,8 @@ from actors.supervisor import api
 from actors.supervisor.actor import LEAVE_SECONDS, Supervisor
 from actors.supervisor.api import Intake
 from actors.supervisor.deps import SupervisorDeps, SupervisorLimits
-from actors.tools.approvals import ApprovalSettings, Policy
+from actors.tools.approval_rules import Policy
+from actors.tools.approvals import ApprovalSettings
 from actors.upkeep.jobs import DRAIN_SECONDS, Background, open_background
 from actors.upkeep.summary_jobs import AutomaticSummaries
 from actors.upkeep.title_jobs import AutomaticTitles
@@ -57,6 +58,7 @@ from adapters.postgres.family import PostgresFamily
 from adapters.settings import ADVISOR_EXPERIMENT, Config
 from adapters.settings.refusals import CannotStart
 from adapters.settings.secrets import Vault, open_vault
+from adapters.tools.approvals.rule_store import ConsentRuleStore, KnownConsentRules
 from adapters.tools.approvals.store import ConsentStore
 from adapters.tools.built_in.sources import ToolDeps, built_in_sources
 from adapters.tools.mcp.chat_tools.source import ServerTools
@@ -118,6 +120,7 @@ class ChatServices:
     plugins: Plugins
     browser: WorkspaceBrowser
     forges: ForgeParts
+    approving: ApprovalSettings
 
 
 def basis_of(
@@ -145,9 +148,8 @@ async def open_chats(
         open_forges(config, store.pool, store.bus, vault, workspaces) as forges,
         open_contexts(workspaces, store.pool, store.bus) as contexts,
         open_mcp(store.pool, store.bus, vault=vault, allowed=tuple(config.private_networks)) as mcp,
-        open_workspace_servers(
-            workspaces, contexts, trust_of(config), approving_of(config, store)
-        ) as workspace_mcp,
+        open_consent(config, store) as approving,
+        open_workspace_servers(workspaces, contexts, trust_of(config), approving) as workspace_mcp,
         open_lifecycle(config, workspaces, store.bus, (contexts, workspace_mcp)) as lifecycle,
         open_children("chats of this process", capacity=1) as children,
     ):
@@ -190,14 +192,14 @@ async def open_chats(
             recorder=records,
             telemetry=PrometheusTelemetry(figures),
             limits=guards,
-            approving=approving_of(config, store),
+            approving=approving,
         )
         supervisor = start_supervisor(config, store, basis, world, children)
         summaries = summaries_of(store, background, catalogue, spending.keeper, records)
         with following(config, store, skills, server_tools, summaries):
             asked = (catalogue, vault, mcp, lifecycle, workspace_mcp, contexts, skills, summaries)
             running = (prompts, previews, supervisor, background, figures, spending, records)
-            beside = (basis.plugins, WorkspaceBrowser(workspaces), forges)
+            beside = (basis.plugins, WorkspaceBrowser(workspaces), forges, approving)
             yield ChatServices(store, *asked, *running, *beside)
 
 
@@ -235,13 +237,18 @@ def toolbox_of(store: Store, deps: ToolDeps, plugins: Plugins, servers: ServerTo
     return Toolbox(declared, (*built_in_sources(deps), PluginTools(plugins), servers))
 
 
-def approving_of(config: Config, store: Store) -> ApprovalSettings:
-    return ApprovalSettings(
-        ConsentStore(store.pool),
-        Policy(config.approval_policy),
-        config.approval_rules,
-        config.approval_deadline,
-    )
+@asynccontextmanager
+async def open_consent(config: Config, store: Store) -> AsyncIterator[ApprovalSettings]:
+    """Know for the length of the block what consent calls need."""
+    rules = KnownConsentRules(ConsentRuleStore(store.pool, tell=store.bus.tell))
+    with rules.follow(store.bus):
+        yield ApprovalSettings(
+            ConsentStore(store.pool),
+            Policy(config.approval_policy),
+            config.approval_rules,
+            config.approval_deadline,
+            rules,
+        )
 
 
 def titles_of(

@@ -61,6 +61,7 @@ from adapters.postgres.reading import MessagePages
 from adapters.settings import Config
 from adapters.tools.approvals.routes import Approvals
 from adapters.tools.approvals.rule_routes import ConsentRuleRoutes
+from adapters.tools.approvals.rule_store import ConsentRuleStore
 from adapters.tools.approvals.store import ConsentStore
 from adapters.tools.mcp.routes.all_routes import mcp_routes
 from adapters.web.routes import web_rows
@@ -260,6 +261,7 @@ def chat_routes(deps: RouteDeps) -> Sequence[Routes]:
     files = FileStore(pool, sharing=sharing)
     owned = OwnedWorkspaces(pool, tell=chats.store.bus.tell, sharing=sharing)
     repeating, consents = RequestRepeats(Receipts(pool)), ConsentStore(pool)
+    rules = ConsentRuleStore(pool, tell=chats.store.bus.tell)
     about = ChatRoutes(
         admission,
         overviews,
@@ -295,12 +297,8 @@ def chat_routes(deps: RouteDeps) -> Sequence[Routes]:
         TurnRoutes(
             admission, sending, catalogue=catalogue, overviews=overviews, organization=organization
         ),
-        Approvals(admission, consents, sending=sending),
-        ConsentRuleRoutes(
-            deps.config.approval_policy,
-            deps.config.approval_rules,
-            deadline=deps.config.approval_deadline,
-        ),
+        Approvals(admission, consents, sending=sending, approving=chats.approving, own_rules=rules),
+        ConsentRuleRoutes(chats.approving, rules),
         TitleRoutes(
             admission,
             chats.store.reading,

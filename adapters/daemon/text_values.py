@@ -12,7 +12,7 @@ from actors.law.chat import Role, Verdict
 from actors.law.parts.prompt import EFFORTS
 from actors.law.requests import BusyBehaviour
 from actors.law.states import Status
-from actors.tools.approvals import Policy
+from actors.tools.approval_rules import Policy
 from adapters.chats.overview_rows import Attention
 from adapters.models.choosing import Reason
 from adapters.models.settings import CONTEXTS, OWN_MODES

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import ClassVar, Generic, Literal, Protocol, TypeVar
 from urllib.parse import urlsplit
 
-from actors.tools.approvals import ApprovalRule, read_rules
+from actors.tools.approval_rules import ApprovalRule, read_rules
 
 PORT_MAX = 65535
 

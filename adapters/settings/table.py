@@ -14,7 +14,7 @@ from pathlib import Path
 
 import platformdirs
 
-from actors.tools.approvals import ApprovalRule
+from actors.tools.approval_rules import ApprovalRule
 from adapters.settings.forges import Forge, Forges
 from adapters.settings.kinds import (
     LOG_FORMATS,
@@ -257,8 +257,8 @@ class Config:
         Subject.CHATS,
         ApprovalRules(),
         default="none",
-        help="rules for tools in all chats, as execute=ask,mcp:*=ask; the strictest that matches"
-        " wins",
+        help="rules for tools in all chats, as execute=ask,execute(git *)=allow,mcp:*=ask"
+        " (docs/approvals.md)",
     )
     approval_deadline: float = setting(
         Subject.CHATS,

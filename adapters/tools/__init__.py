@@ -3,8 +3,10 @@
 For other rooms:
     toolbox                 all sources of tools as one toolset for a turn, and what a source is
     built_in.sources        the built-in tools, in their order
+    approvals.presenters    calls that wait for consent as clients see them
     approvals.routes        the endpoints of consent
-    approvals.rule_routes   the endpoint that shows the deployment's rules of consent
+    approvals.rule_routes   the endpoints of rules of consent
+    approvals.rule_store    rules of consent in PostgreSQL, and those that a process knows
     approvals.schemas       the JSON of consent
     approvals.store         consent in PostgreSQL
     mcp.wiring              the servers of tools, put together

@@ -26,8 +26,10 @@ from promptcorner_client.wire import (
     ChatMessagesResponse,
     ChatPromptsResponse,
     ChatTitle,
+    ConsentTrial,
     CreateChatMessageResponse,
     EditChatMessageResponse,
+    OwnConsentRules,
     UploadChatFileResponse,
 )
 
@@ -263,10 +265,17 @@ def approvals(chat: UUID) -> ApiRequest[ChatApprovals]:
 
 
 def decide(
-    approval: ChatApproval, decision: str, words: str = ""
+    approval: ChatApproval,
+    decision: str,
+    words: str = "",
+    *,
+    rules: Sequence[str] = (),
+    scope: str = "",
 ) -> ApiRequest[ChatApprovalDecision]:
     """Answer a call that waits for consent: `decision` is allow_once, allow_always or deny.
 
+    With `rules`, such as those in `approval.suggested_rules`, allow_always allows what they cover
+    and not the whole tool: in this chat, or with the scope "user" in all chats of the user.
     Refused with 409 if another user has decided already.
     """
     path = f"{CHATS}/{approval.chat_id}/approvals/{quote(approval.tool_call_id, safe='')}"
@@ -275,9 +284,33 @@ def decide(
             "decision": decision,
             "words": words or None,
             "requested_at": approval.requested_at.isoformat(),
+            "rules": list(rules) or None,
+            "scope": scope or None,
         }
     )
     return ApiRequest("POST", path, ChatApprovalDecision, body=body)
+
+
+def approval_rules() -> ApiRequest[OwnConsentRules]:
+    """List the user's own rules of consent."""
+    return _get(f"{CHATS}/approval-rules", OwnConsentRules)
+
+
+def put_approval_rule(tool: str, policy: str) -> ApiRequest[OwnConsentRules]:
+    """Write a rule for the user's chats, such as `execute(git *)` with `allow`."""
+    body = {"tool": tool, "policy": policy}
+    return ApiRequest("PUT", f"{CHATS}/approval-rules", OwnConsentRules, body=body)
+
+
+def delete_approval_rule(rule: UUID) -> ApiRequest[Empty]:
+    """Remove a rule of the user."""
+    return ApiRequest("DELETE", f"{CHATS}/approval-rules/{rule}", Empty, 204)
+
+
+def try_consent(command: str, *, policy: str = "") -> ApiRequest[ConsentTrial]:
+    """Ask what would become of a command in the user's chats, and by which rules."""
+    body = _present({"command": command, "policy": policy or None})
+    return ApiRequest("POST", f"{CHATS}/config/approvals/test", ConsentTrial, body=body)
 
 
 def revoke_always(chat: UUID, tool: str) -> ApiRequest[Empty]:

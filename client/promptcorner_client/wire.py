@@ -89,6 +89,9 @@ class ChatApproval(Struct, frozen=True):
     args: str  # JSON as text; of the start of a server, what would be run
     requested_at: datetime
     expires_at: datetime | None  # then it is denied; null: it waits as long as it takes
+    # For calls like this one, such as `execute(git status *)`: together they would allow it. There
+    # are none if rules cannot.
+    suggested_rules: Sequence[str] = ()
 
 
 class ChatFileMetadata(Struct, frozen=True, kw_only=True):
@@ -336,6 +339,40 @@ class ChatApprovals(Struct, frozen=True):
     approvals: Sequence[ChatApproval]  # that wait
     always: Sequence[ChatApprovalGrant]
     decided: Sequence[ChatApprovalDecision]  # the latest, the newest first
+
+
+class ConsentRule(Struct, frozen=True):
+    """A rule for a tool, or with brackets for some of its calls; `*` stands for anything."""
+
+    tool: str  # `execute`, `mcp:*`, `execute(git status *)`
+    policy: str  # allow, ask or deny
+    id: UUID | None = None  # null: it stands in the daemon's configuration
+    changed_by: str | None = None
+    changed_at: datetime | None = None
+
+
+class OwnConsentRules(Struct, frozen=True):
+    """The rules of a user for their own chats."""
+
+    rules: Sequence[ConsentRule]
+
+
+class ConsentVerdict(Struct, frozen=True):
+    """A part of a call, and its verdict."""
+
+    part: str  # a command, a path; empty: the call as a whole
+    decision: str  # allow, ask or deny
+    rule: str | None  # which says so; null: the policy of the chat
+    place: str | None  # of the rule: deployment or user
+    unread: str  # why something of the call is not known; empty: all is known
+
+
+class ConsentTrial(Struct, frozen=True):
+    """The verdict on a call that was only tried."""
+
+    decision: str  # allow, ask or deny: the strictest of its parts
+    parts: Sequence[ConsentVerdict]
+    suggested_rules: Sequence[str]
 
 
 class ChatCount(Struct, frozen=True):

@@ -210,7 +210,7 @@ async def asked(world, line, caller, chat):
         "call": "a",
         "tool": "execute",
         "host": "github.com",
-        **{name: str(uuid4()) for name in ("debugRun", "server", "notification")},
+        **{name: str(uuid4()) for name in ("debugRun", "server", "notification", "rule")},
     }
     asking = Asked(places)
     special = SPECIAL.get(line_of(method, path))
@@ -231,6 +231,9 @@ DOCUMENTS = {
     f"PUT {C}/{{chat}}/queue/order": {"order": [1]},
     f"POST {C}/{{chat}}/tool-results": {"results": [{"tool_call_id": "a", "output": 1}]},
     f"POST {C}/{{chat}}/approvals/{{call}}": {"decision": "allow_once"},
+    f"PUT {C}/config/approvals/rules": {"tool": "execute(ls *)", "policy": "allow"},
+    f"PUT {C}/approval-rules": {"tool": "execute(ls *)", "policy": "allow"},
+    f"POST {C}/config/approvals/test": {"command": "ls"},
     f"PUT {C}/config/system-prompt": {"system_prompt": "be kind"},
     f"PUT {C}/config/plan-mode-instructions": {"plan_mode_instructions": "plan"},
     f"PUT {C}/config/model-override/{{context}}": {"model_config_id": ""},

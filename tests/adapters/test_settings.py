@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from actors.tools.approvals import ApprovalRule, Policy
+from actors.tools.approval_rules import ApprovalRule, Policy
 from adapters import settings as config
 from adapters.settings.kinds import (
     Count,

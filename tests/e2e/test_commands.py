@@ -305,3 +305,27 @@ def test_a_load_run_that_may_cost_money_has_to_be_meant(ask, refused):
     )
     assert expected == said
     assert none.startswith("bench: there is no model none; there are: ")
+
+
+def test_rules_of_consent_are_written_tried_listed_and_removed(ask, refused):
+    ask("approvals", "set", "execute(git *)=allow")
+    ask("approvals", "set", "--deployment", "execute(git push *)=ask")
+
+    listed = ask("approvals", "list")
+    tried = ask("approvals", "test", "git log && git push && rm x", "--policy", "ask")
+
+    assert re.search(r"execute\(git \*\)=allow +you", listed)
+    assert re.search(r"execute\(git push \*\)=ask +deployment", listed)
+    assert re.search(r"git log +runs +execute\(git \*\)=allow \(user\)", tried)
+    assert re.search(r"git push +is asked about +execute\(git push \*\)=ask \(deployment\)", tried)
+    assert re.search(r"rm x +is asked about +the chat's policy", tried)
+    assert "The command is asked about." in tried
+    assert "  execute(rm x)=allow" in tried
+    trial = json.loads(ask("approvals", "test", "git log", "--json"))
+    assert "allow" == trial["decision"]
+    ask("approvals", "remove", "execute(git *)")
+    ask("approvals", "remove", "--deployment", "execute(git push *)=ask")
+    assert not ask("approvals", "list").count("git")
+    assert "is no rule" in refused("approvals", "remove", "execute(git *)")
+    assert "has no policy" in refused("approvals", "set", "execute(git *)")
+    assert "without '&'" in refused("approvals", "set", "execute(git && ls)=allow")

@@ -215,6 +215,24 @@ async def test_a_call_is_allowed(page, api, way):
     await agrees(page, api, chat)
 
 
+async def test_a_call_is_allowed_by_a_rule_and_the_next_like_it_is_not_asked_about(page, api):
+    chat = await api.chat(WORKSPACE)
+    await page.goto(f"/c/{chat}")
+    await say(page, f"{calls('execute', command='git status -s')} [[text: one]] Look.")
+    await page.click("button", re.compile("^By rule"))
+    await page.find("textbox", "Rule")
+    assert [] == await page.faults_of_access()
+
+    await page.click("button", "Allow by this rule")
+    await comes_to_rest(page, api, chat)
+    await say(page, f"{calls('execute', command='git status --long')} [[text: two]] Again.")
+    await answers(page, "two")
+
+    shown = await api.good("GET", f"{CHATS}/{chat}/approvals")
+    assert ["execute(git status *)"] == [grant["tool_name"] for grant in shown["always"]]
+    await agrees(page, api, chat)
+
+
 async def test_a_call_of_an_agent_is_allowed_where_its_root_is_open(page, api):
     chat = await api.chat(WORKSPACE)
     await page.goto(f"/c/{chat}")

@@ -112,10 +112,14 @@ async def generate(held: HeldChat, deps: TurnDeps, at_stake: AtStake) -> Committ
 async def _next(
     chat: Chat, history: Sequence[Message], offered: OfferedTools, deps: TurnDeps
 ) -> Action:
-    """Return what comes next. What people have always allowed is looked up only if calls would not
-    run without it."""
+    """Return what comes next. Rules of consent are looked up only where there are calls, and what
+    people have always allowed only if calls would not run without it."""
+    action = next_action(chat, history, offered)
+    if not isinstance(action, AwaitClient | RunTools):
+        return action
     approving = deps.approving
-    consent = approving.consent_under(chat.approval_policy)
+    look = partial(approving.consent_under, chat.approval_policy, chat.owner_id)
+    consent = await retry_store(chat.id, "rules", look)
     action = next_action(chat, history, offered, consent)
     denied = isinstance(action, RunTools) and action.denied
     if not (denied or (isinstance(action, AwaitClient | RunTools) and action.calls_to_approve)):

@@ -16,7 +16,7 @@ from actors.law.parts.message import Cost, JsonText, Part, TokenUsage, ToolCallP
 from actors.law.parts.prompt import CallSettings, Prompt, ProviderTool, ToolDefinition
 from actors.law.parts.vendors import NO_FILES, PromptRules
 from actors.streams.pieces import Piece
-from actors.tools.approvals import ConsentNeed, ServerStart
+from actors.tools.approval_rules import ConsentNeed, ServerStart
 
 Batch = Sequence[Delta]  # all that arrived in one read; never empty
 

@@ -30,8 +30,9 @@ from actors.law.parts.deltas import (
     ToolInputStarted,
     UsageReported,
 )
-from actors.law.parts.json_text import is_json, well_formed
+from actors.law.parts.json_text import is_json, parsed, well_formed
 from actors.law.parts.message import (
+    EXECUTE,
     NO_USAGE,
     FilePart,
     JsonText,
@@ -43,6 +44,7 @@ from actors.law.parts.message import (
     ToolCallPart,
     ToolResultPart,
 )
+from actors.law.parts.shell import parsed_commands
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,6 +112,7 @@ class _Input:
             args,
             self.provider_executed,
             mcp_server_config_id=self.server,
+            parsed_commands=_commands_of(self.name, args),
             created_at=self.started_at,
         )
 
@@ -286,6 +289,16 @@ def _call(delta: ToolCall, server: UUID | None, now: datetime) -> ToolCallPart:
         args,
         delta.provider_executed,
         mcp_server_config_id=server,
+        parsed_commands=_commands_of(delta.name, args),
         created_at=now,
         provider_metadata=delta.metadata,
     )
+
+
+def _commands_of(name: str, args: JsonText | None) -> tuple[tuple[str, ...], ...]:
+    """Return what a command starts, as clients see it beside the call."""
+    if name != EXECUTE or args is None:
+        return ()
+    found = parsed(args)
+    command = found.get("command") if isinstance(found, dict) else None
+    return parsed_commands(command) if isinstance(command, str) else ()

@@ -31,6 +31,9 @@ class ReasoningPart:
     provider_metadata: JsonText | None = None
 
 
+EXECUTE = "execute"  # the tool that runs shell commands
+
+
 @dataclass(frozen=True, slots=True)
 class ToolCallPart:
     """A model's call of a tool. `provider_executed`: the provider runs it itself, and answers."""

@@ -189,7 +189,7 @@ class ChatRoutes:
         if found is None:
             return ()
         files = [resource_of(found.home, each) for each in found.resources]
-        scope = ConsentScope(row.id, row.root_id, row.approval_policy)
+        scope = ConsentScope(row.id, row.root_id, row.owner_id, row.approval_policy)
         return [*files, *[server async for server in self._servers_of(scope, found)]]
 
     async def _servers_of(

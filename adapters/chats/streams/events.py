@@ -35,7 +35,8 @@ from adapters.chats.wire.messages import (
 )
 from adapters.http.host.websockets import framed
 from adapters.postgres.codec.parts import with_valid_text
-from adapters.tools.approvals.schemas import ChatApproval, approval_of
+from adapters.tools.approvals.presenters import approval_of
+from adapters.tools.approvals.schemas import ChatApproval
 
 
 class ChatStreamStatus(msgspec.Struct, frozen=True):

@@ -21,7 +21,8 @@ from adapters.chats.wire.diffs import ChatDiffStatus, diff_status_of
 from adapters.chats.wire.messages import ChatError, error_of
 from adapters.chats.wire.sending import ChatInputPart
 from adapters.http.schemas import REQUIRED
-from adapters.tools.approvals.schemas import ChatApproval, approval_of
+from adapters.tools.approvals.presenters import approval_of
+from adapters.tools.approvals.schemas import ChatApproval
 
 QUESTION_CHARACTERS_MAX = 200  # of a question in a list; the rest is left out
 

@@ -4,6 +4,7 @@ connection  asks a daemon: its address, the token, requests and how answers are 
 users       runs `promptcorner users`
 tokens      runs `promptcorner tokens`
 providers   runs `promptcorner providers`
+approvals   runs `promptcorner approvals`
 workspaces  runs `promptcorner workspaces`
 usage       runs `promptcorner usage`
 """

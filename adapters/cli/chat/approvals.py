@@ -2,8 +2,9 @@
 
 import sys
 import termios
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass
 from datetime import datetime
 from enum import Enum
 from functools import partial
@@ -11,13 +12,15 @@ from uuid import UUID
 
 from rich.console import Console
 
-from actors.tools.approvals import START
+from actors.tools.approval_rules import START
 from adapters.cli.chat.screen import PROMPT, approval_view
+from adapters.cli.command_line import printable
 from promptcorner_client import api
+from promptcorner_client.api import ApiRequest
 from promptcorner_client.async_client import AsyncClient
 from promptcorner_client.errors import RequestRefused
 from promptcorner_client.transcript import Transcript
-from promptcorner_client.wire import ChatApproval
+from promptcorner_client.wire import ChatApproval, ChatApprovalDecision
 from runtime import threads as work
 from runtime.threads import ThreadLimits
 
@@ -25,7 +28,8 @@ TYPING = ThreadLimits("typed_lines", 64)  # one, and those of users who have lef
 NO_USER = "no user is there to be asked"
 ApprovalKey = tuple[UUID, str, datetime]
 DENIES = "n denies it, with words if you like: n use make"
-HOW = f"y allows it once · a always, in this chat · {DENIES}"
+HOW = "y allows it once · a all calls of this tool, in this chat"
+HOW_BY_RULES = "r what the rule below covers, in this chat · u in all your chats"
 HOW_TO_START = f"y allows it in this chat, until revoked · a in all chats of its family · {DENIES}"
 
 
@@ -35,6 +39,19 @@ class Approve(Enum):
     ALLOW = "allow"
     ASK = "ask"
     DENY = "deny"
+
+
+@dataclass(frozen=True, slots=True)
+class UserDecision:
+    """A decision about a call, as the API takes it."""
+
+    decision: str
+    words: str = ""
+    rules: Sequence[str] = ()
+    scope: str = ""
+
+    def about(self, approval: ChatApproval) -> ApiRequest[ChatApprovalDecision]:
+        return api.decide(approval, self.decision, self.words, rules=self.rules, scope=self.scope)
 
 
 class ApprovalPrompter:
@@ -73,7 +90,7 @@ class ApprovalPrompter:
                 return False
             self._answered.add(key_of(approval))
             try:
-                decided = await self._client.request(api.decide(approval, *decision))
+                decided = await self._client.request(decision.about(approval))
                 if decided.decision == "allow_always":
                     always.add(decided.tool_name)
             except RequestRefused as refused:
@@ -82,17 +99,17 @@ class ApprovalPrompter:
                 self._console.print(f"  {refused}", style="dim")
         return True
 
-    async def _decision(self, approval: ChatApproval) -> tuple[str, str] | None:
+    async def _decision(self, approval: ChatApproval) -> UserDecision | None:
         match self._approve:
             case Approve.ALLOW:
-                return "allow_once", ""
+                return UserDecision("allow_once")
             case Approve.DENY:
-                return "deny", NO_USER
+                return UserDecision("deny", NO_USER)
         discard_typed_input()
         self._console.print(approval_view(approval))
         self._console.print(choices_of(approval), style="dim")
         while (line := await read_line("? ")) is not None:
-            if (decision := read_decision(line)) is not None:
+            if (decision := read_decision(line, approval)) is not None:
                 return decision
             self._console.print(choices_of(approval), style="dim")
         return None
@@ -109,19 +126,29 @@ def choices_of(approval: ChatApproval) -> str:
     To allow the start of a server once allows it for as long as the chat exists, because the server
     may have to be started again.
     """
-    return HOW_TO_START if approval.tool_name.startswith(START) else HOW
+    if approval.tool_name.startswith(START):
+        return HOW_TO_START
+    if not approval.suggested_rules:
+        return f"{HOW} · {DENIES}"
+    rules = "".join(f"\n  {printable(rule)}" for rule in approval.suggested_rules)
+    return f"{HOW} · {HOW_BY_RULES} · {DENIES}{rules}"
 
 
-def read_decision(line: str) -> tuple[str, str] | None:
+def read_decision(line: str, approval: ChatApproval) -> UserDecision | None:
     """Return the decision that was typed, or None if it is none."""
+    rules = approval.suggested_rules
     word, _, words = line.strip().partition(" ")
     match word.lower():
         case "y" | "yes" if not words:
-            return "allow_once", ""
+            return UserDecision("allow_once")
         case "a" | "always" if not words:
-            return "allow_always", ""
+            return UserDecision("allow_always")
+        case "r" | "rule" if not words and rules:
+            return UserDecision("allow_always", rules=rules)
+        case "u" | "user" if not words and rules:
+            return UserDecision("allow_always", rules=rules, scope="user")
         case "n" | "no":
-            return "deny", words.strip()
+            return UserDecision("deny", words.strip())
     return None
 
 

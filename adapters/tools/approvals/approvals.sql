@@ -65,3 +65,52 @@ UPDATE chats c
   FROM locked_family f
  WHERE c.id = f.id
 RETURNING c.id, c.status IN ('running', 'interrupting', 'requires_action');
+
+-- name: put_grants
+-- Calls that match are allowed in the family from now on. A grant that holds already stays.
+INSERT INTO approval_decisions (chat_id, root_id, tool_call_id, tool, verdict, decided_by)
+SELECT %(chat)s, %(root)s, %(call)s, granted, 'allow_always', %(by)s
+  FROM unnest(%(tools)s::text[]) AS granted
+ WHERE NOT EXISTS (SELECT FROM approval_decisions d
+                    WHERE d.root_id = %(root)s AND d.tool = granted
+                      AND d.verdict = 'allow_always' AND d.revoked_at IS NULL);
+
+-- column: ConsentRuleRow.changed_by
+-- The name of the user who wrote the rule; user `u` is that user.
+u.username
+
+-- name: consent_rules_in_force
+-- The rules that hold in a user's chats: the deployment's, and their own.
+SELECT user_id IS NULL, subject, policy
+  FROM approval_rules
+ WHERE user_id IS NULL OR user_id = %(user)s
+ ORDER BY subject, user_id IS NULL;
+
+-- name: consent_rules
+-- The rules of one place, as people see them: the deployment's (no user), or a user's.
+SELECT {r.ConsentRuleRow}
+  FROM approval_rules r
+  LEFT JOIN users u ON u.id = r.changed_by
+ WHERE r.user_id IS NOT DISTINCT FROM %(user)s
+ ORDER BY r.subject;
+
+-- name: put_consent_rules
+-- Rules about these subjects; older ones about them are replaced. Nothing, if the place would have
+-- too many.
+WITH others AS (
+    SELECT count(*) AS n FROM approval_rules
+     WHERE user_id IS NOT DISTINCT FROM %(user)s AND subject <> ALL (%(subjects)s::text[])
+)
+INSERT INTO approval_rules (user_id, subject, policy, changed_by)
+SELECT %(user)s, subject, %(policy)s, %(by)s
+  FROM others, unnest(%(subjects)s::text[]) AS subject
+ WHERE n + cardinality(%(subjects)s::text[]) <= %(max)s
+    ON CONFLICT (user_id, subject)
+    DO UPDATE SET policy = EXCLUDED.policy, changed_by = EXCLUDED.changed_by, changed_at = now()
+RETURNING id;
+
+-- name: remove_consent_rule
+-- Of one place; another place's rule stays.
+DELETE FROM approval_rules
+ WHERE id = %(id)s AND user_id IS NOT DISTINCT FROM %(user)s
+RETURNING id;

@@ -1,7 +1,8 @@
 """Consent: what a family of chats waits for, decisions, and what is allowed always."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from datetime import datetime
+from functools import partial
 from uuid import UUID
 
 from actors.law.chat import Approval, Verdict
@@ -9,17 +10,28 @@ from actors.law.ids import ChatId
 from actors.law.refusals import NotAllowed, NotAwaitingDecision, Refusal
 from actors.law.requests import DecideApproval
 from actors.law.store.ports import Applied
+from actors.tools.approval_rules import ApprovalRule, Policy
+from actors.tools.approvals import ApprovalSettings
 from adapters.access.admission import Admission, VisibleChat
 from adapters.access.changes import ChatSender, refusal_response
 from adapters.http.endpoints import Call, Endpoint, HttpResponse, json_response, no_content
 from adapters.http.refusals import HttpError, Validation
+from adapters.tools.approvals.presenters import approval_of
+from adapters.tools.approvals.rule_checks import (
+    TOO_MANY,
+    is_covered,
+    refuse,
+    refuse_too_narrow,
+    refuse_too_wide,
+    rules_of,
+)
+from adapters.tools.approvals.rule_store import ConsentRuleStore
 from adapters.tools.approvals.schemas import (
     ChatApproval,
     ChatApprovalDecision,
     ChatApprovalGrant,
     ChatApprovals,
     DecideApprovalRequest,
-    approval_of,
 )
 from adapters.tools.approvals.store import ConsentStore, Decision, WaitingChat
 
@@ -38,11 +50,19 @@ class Approvals:
     """Handlers of consent."""
 
     def __init__(
-        self, admission: Admission, consents: ConsentStore, *, sending: ChatSender
+        self,
+        admission: Admission,
+        consents: ConsentStore,
+        *,
+        sending: ChatSender,
+        approving: ApprovalSettings,
+        own_rules: ConsentRuleStore,
     ) -> None:
         self._admission = admission
         self._consents = consents
         self._sending = sending
+        self._approving = approving
+        self._own_rules = own_rules
 
     def endpoints(self) -> Sequence[Endpoint]:
         return (
@@ -101,6 +121,9 @@ class Approvals:
         chat = await self._admission.to_update(call)
         asked, id = call.read(DecideApprovalRequest), call.path["call"]
         verdict, words = _verdict(asked), _words(asked)
+        rules, is_own = rules_of(asked, verdict), asked.scope == "user"
+        if is_own and chat.owner_id != call.user.id:
+            refuse("scope", "user is for chats of one's own; chat is for all")
         family = await self._consents.waiting_chats(chat.root_id)
         wanted = None if chat.is_root else chat.id
         if asked.chat_id is not None:
@@ -109,6 +132,11 @@ class Approvals:
         if not found:
             return await self._too_late(chat, call, asked, where=wanted)
         where, one = _chosen(found, chat)
+        if rules:
+            refuse_too_narrow(rules, one)
+            verdict = Verdict.ALLOW_ONCE  # the tool is not allowed always, only what the rules say
+        if is_own:
+            await self._write_own(rules, one, call)
         decision = DecideApproval(id, verdict, call.user.id, words, one.asked_at)
         answer = await self._ask(chat, where, decision)
         if not isinstance(answer, Applied):
@@ -117,7 +145,11 @@ class Approvals:
             return await self._too_late(chat, call, asked, where=where)
         latest = await self._consents.latest(chat.root_id, id, chat=where)
         assert latest is not None, "a decision is stored with what it changes"
-        if verdict is Verdict.ALLOW_ALWAYS:
+        if rules and not is_own:
+            await self._consents.grant(where, chat.root_id, id, rules, by=call.user.id)
+        if rules:
+            await self._allow_covered(chat, rules, call)
+        elif verdict is Verdict.ALLOW_ALWAYS:
             await self._allow_the_same(chat, one.tool, call)
         return json_response(200, _decision(latest))
 
@@ -137,6 +169,12 @@ class Approvals:
             detail = f"no call {which} waits for a decision in this family of chats"
             raise HttpError(409, "nothing to decide", detail=detail)
         is_his = first.by == call.user.username
+        if is_his and first.verdict is Verdict.ALLOW_ONCE and asked.rules:
+            rules = rules_of(asked, Verdict.ALLOW_ALWAYS)
+            if asked.scope != "user":
+                await self._consents.grant(first.chat, chat.root_id, id, rules, by=call.user.id)
+            await self._allow_covered(chat, rules, call)
+            return json_response(200, _decision(first))
         is_again = is_his and asked.decision == first.verdict.value == Verdict.ALLOW_ALWAYS.value
         if not (is_again and first.tool in await self._consents.of(chat.root_id, chat.id)):
             raise HttpError(409, "already decided", detail=_decided_sentence(first))
@@ -144,14 +182,35 @@ class Approvals:
         return json_response(200, _decision(first))
 
     async def _allow_the_same(self, chat: VisibleChat, tool: str, call: Call) -> None:
-        """Allow what the family asks about the same tool. A call that was decided meanwhile keeps
-        its decision."""
+        """Allow what the family asks about the same tool."""
+        await self._allow_where(chat, call, lambda one: one.tool == tool)
+
+    async def _allow_where(
+        self, chat: VisibleChat, call: Call, is_meant: Callable[[Approval], bool]
+    ) -> None:
+        """Allow some of what the family asks. A call that was decided meanwhile keeps its
+        decision."""
         for member in await self._consents.waiting_chats(chat.root_id):
-            for one in member.approvals:
-                if one.tool == tool:
-                    once, by = Verdict.ALLOW_ONCE, call.user.id
-                    decision = DecideApproval(one.tool_call_id, once, by, asked_at=one.asked_at)
-                    await self._ask(chat, member.chat, decision)
+            for one in filter(is_meant, member.approvals):
+                once, by = Verdict.ALLOW_ONCE, call.user.id
+                decision = DecideApproval(one.tool_call_id, once, by, asked_at=one.asked_at)
+                await self._ask(chat, member.chat, decision)
+
+    async def _allow_covered(
+        self, chat: VisibleChat, rules: Sequence[ApprovalRule], call: Call
+    ) -> None:
+        """Allow what the family asks, as far as new rules cover it."""
+        await self._allow_where(chat, call, partial(is_covered, rules))
+
+    async def _write_own(
+        self, rules: Sequence[ApprovalRule], approval: Approval, call: Call
+    ) -> None:
+        """Write rules of the caller. They hold even if another user decides first."""
+        user = call.user.id
+        refuse_too_wide(await self._approving.consent_under("", user), approval)
+        subjects = [rule.subject for rule in rules]
+        if not await self._own_rules.put(user, subjects, Policy.ALLOW, user):
+            refuse("rules", TOO_MANY)
 
     async def _ask(
         self, chat: VisibleChat, target: ChatId, decision: DecideApproval

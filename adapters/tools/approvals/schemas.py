@@ -2,13 +2,11 @@
 
 from collections.abc import Sequence
 from datetime import datetime
-from typing import Annotated
+from typing import Annotated, Any
 from uuid import UUID
 
 from msgspec import Struct
 
-from actors.law.chat import Approval
-from actors.law.ids import ChatId
 from adapters.http.schemas import REQUIRED
 
 
@@ -23,6 +21,9 @@ class ChatApproval(Struct, frozen=True):
     args: str  # JSON as text; of the start of a server, what would be run
     requested_at: datetime
     expires_at: datetime | None  # then it is denied; null: it waits as long as it takes
+    # For calls like this one, such as `execute(git status *)`: together they would allow it. There
+    # are none if rules cannot.
+    suggested_rules: Sequence[str] = ()
 
 
 class ChatApprovalGrant(Struct, frozen=True):
@@ -52,18 +53,57 @@ class ChatApprovals(Struct, frozen=True):
 
 
 class ConsentRule(Struct, frozen=True):
-    """A rule of the deployment for tools; `*` stands for anything in its pattern."""
+    """A rule for a tool, or with brackets for some of its calls; `*` stands for anything."""
 
-    tool: str
+    tool: str  # `execute`, `mcp:*`, `execute(git status *)`
     policy: str  # allow, ask or deny
+    id: UUID | None = None  # null: it stands in the daemon's configuration
+    changed_by: str | None = None
+    changed_at: datetime | None = None
 
 
 class ConsentRules(Struct, frozen=True):
-    """The rules of the deployment, for chats that have none of their own."""
+    """The rules of the deployment, and what holds in chats without a policy of their own."""
 
     policy: str  # of chats that have none: allow, ask or deny
     rules: Sequence[ConsentRule]
     deadline_seconds: float  # then a call that waits is denied; 0: it waits as long as it takes
+
+
+class OwnConsentRules(Struct, frozen=True):
+    """The rules of a user for their own chats."""
+
+    rules: Sequence[ConsentRule]
+
+
+class PutConsentRuleRequest(Struct, frozen=True, kw_only=True):
+    tool: Annotated[str | None, REQUIRED] = None  # `execute`, `execute(git status *)`
+    policy: Annotated[str | None, REQUIRED] = None  # allow, ask or deny
+
+
+class TryConsentRequest(Struct, frozen=True, kw_only=True):
+    tool: str = "execute"
+    command: str | None = None  # of execute; instead of its arguments
+    args: dict[str, Any] | None = None  # the arguments of a call, as an object
+    policy: str | None = None  # of the chat; what the deployment says if left out
+
+
+class ConsentVerdict(Struct, frozen=True):
+    """A part of a call, and its verdict."""
+
+    part: str  # a command, a path; empty: the call as a whole
+    decision: str  # allow, ask or deny
+    rule: str | None  # which says so; null: the policy of the chat
+    place: str | None  # of the rule: deployment or user
+    unread: str  # why something of the call is not known; empty: all is known
+
+
+class ConsentTrial(Struct, frozen=True):
+    """The verdict on a call that was only tried."""
+
+    decision: str  # allow, ask or deny: the strictest of its parts
+    parts: Sequence[ConsentVerdict]
+    suggested_rules: Sequence[str]
 
 
 class DecideApprovalRequest(Struct, frozen=True, kw_only=True):
@@ -71,15 +111,7 @@ class DecideApprovalRequest(Struct, frozen=True, kw_only=True):
     words: str | None = None  # with which it is denied: the model reads them
     chat_id: UUID | None = None  # where several chats of a family wait with calls of one id
     requested_at: datetime | None = None  # as it was shown: of no later call of this id
-
-
-def approval_of(chat: ChatId, title: str, approval: Approval) -> ChatApproval:
-    return ChatApproval(
-        chat,
-        title,
-        approval.tool_call_id,
-        approval.tool,
-        approval.args,
-        approval.asked_at,
-        approval.until,
-    )
+    # With allow_always, what is allowed in the place of the whole tool: `execute(git status *)`.
+    # They have to cover the call.
+    rules: Sequence[str] | None = None
+    scope: str | None = None  # of the rules: chat (its family), which is usual, or user

@@ -13,7 +13,8 @@ from actors.law.answers import DENIED, LATE
 from actors.law.chat import Verdict
 from actors.law.closing import unanswered_calls
 from actors.law.ids import UserId
-from actors.tools.approvals import NO_PERSON_TO_ASK, ApprovalSettings, Policy, read_rules
+from actors.tools.approval_rules import Policy, read_rules
+from actors.tools.approvals import NO_PERSON_TO_ASK, ApprovalSettings
 from tests.actors.chat.stage import ANN, a_chat_at_work
 from tests.fakes.scripted import MemoryJournal, ScriptedProvider, ScriptedTools, call
 

@@ -6,16 +6,15 @@ from uuid import UUID
 
 import pytest
 
-from actors.tools.approvals import (
-    HARMLESS,
+from actors.tools.approval_rules import (
     RULES_MAX,
     ApprovalRule,
-    Consent,
     Policy,
     ServerStart,
     approval_name,
     read_rules,
 )
+from actors.tools.approvals import HARMLESS, Consent
 from actors.tools.gating import KINDS_BY_TOOL
 from tests.actors.chat.turn.given import tool
 

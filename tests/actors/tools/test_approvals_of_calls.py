@@ -4,16 +4,8 @@ from dataclasses import replace
 from uuid import UUID
 
 from actors.law.requests import CallToApprove
-from actors.tools.approvals import (
-    ALLOW_ALL,
-    DENIED_BY_RULE,
-    NO_PERSON_TO_ASK,
-    Consent,
-    Policy,
-    ServerStart,
-    read_rules,
-    sort_calls,
-)
+from actors.tools.approval_rules import Policy, ServerStart, read_rules
+from actors.tools.approvals import ALLOW_ALL, DENIED_BY_RULE, NO_PERSON_TO_ASK, Consent, sort_calls
 from tests.actors.chat.turn.given import calls, tool
 from tests.actors.law.chats import ANN, a_chat, approval
 

@@ -10,7 +10,9 @@ WORD = re.compile(
     r"^\s*(?:sudo -u \w+ |export \w+=\$\()?((?:[A-Z_]+=\S+ )*)(?:\S+/)?promptcorner( .*)?$"
 )
 ASIDE = re.compile(r"\s{2,}.*$")  # what an example does, behind it
-END = re.compile(r"\s*(&&|&|\||\)|\\).*$")  # of a command, in a line of several
+# A command in a line of several, without what comes behind it. What is quoted is its own.
+COMMAND = re.compile(r"""(?:'[^']*'|"[^"]*"|[^'"&|)\\])*""")
+NEXT = re.compile(r"&& (?=(?:[^']*'[^']*')*[^']*$)")
 
 
 def all_commands(of=None, path=("promptcorner",)):
@@ -27,10 +29,10 @@ def examples(text):
     """The commands of ours in a text, each as its words."""
     joined = re.sub(r"(?<=\S)\$\([^)]*\)", "X", text.replace("\\\n", " "))
     for line in joined.splitlines():
-        for part in re.split(r"&& ", line.strip()):
+        for part in NEXT.split(line.strip()):
             if found := WORD.match(part):
-                rest = END.sub("", ASIDE.sub("", re.sub(r"\s{6,}--", " --", found[2] or "")))
-                yield shlex.split(rest, comments=True)
+                rest = ASIDE.sub("", re.sub(r"\s{6,}--", " --", found[2] or ""))
+                yield shlex.split(COMMAND.match(rest)[0], comments=True)
 
 
 def is_understood(words):

@@ -8,7 +8,13 @@ import msgspec
 import pytest
 from rich.console import Console
 
-from adapters.cli.chat.approvals import ApprovalPrompter, Approve, choices_of, read_decision
+from adapters.cli.chat.approvals import (
+    ApprovalPrompter,
+    Approve,
+    UserDecision,
+    choices_of,
+    read_decision,
+)
 from adapters.cli.chat.screen import approval_view
 from promptcorner_client.async_client import AsyncClient
 from promptcorner_client.transcript import Transcript
@@ -18,12 +24,14 @@ from promptcorner_client.wire import ChatApproval
 @pytest.mark.parametrize(
     ("line", "decision"),
     [
-        ("y", ("allow_once", "")),
-        (" YES ", ("allow_once", "")),
-        ("a", ("allow_always", "")),
-        ("n", ("deny", "")),
-        ("n use make  instead ", ("deny", "use make  instead")),
-        ("no", ("deny", "")),
+        ("y", UserDecision("allow_once")),
+        (" YES ", UserDecision("allow_once")),
+        ("a", UserDecision("allow_always")),
+        ("r", UserDecision("allow_always", rules=("execute(ls *)",))),
+        ("u", UserDecision("allow_always", rules=("execute(ls *)",), scope="user")),
+        ("n", UserDecision("deny")),
+        ("n use make  instead ", UserDecision("deny", "use make  instead")),
+        ("no", UserDecision("deny")),
         ("", None),
         ("y please", None),
         ("always and for ever", None),
@@ -31,7 +39,18 @@ from promptcorner_client.wire import ChatApproval
     ],
 )
 def test_only_what_is_clear_is_a_decision(line, decision):
-    assert decision == read_decision(line)
+    at = datetime(2030, 1, 1, tzinfo=UTC)
+    rules = ("execute(ls *)",)
+    asked = ChatApproval(UUID(int=1), "", "c", "execute", "{}", at, None, suggested_rules=rules)
+
+    assert decision == read_decision(line, asked)
+
+
+@pytest.mark.parametrize("line", ["r", "u"])
+def test_without_a_rule_that_would_do_none_can_be_written(line):
+    at = datetime(2030, 1, 1, tzinfo=UTC)
+
+    assert read_decision(line, ChatApproval(UUID(int=1), "", "c", "x", "{}", at, None)) is None
 
 
 @pytest.mark.parametrize(

@@ -193,6 +193,12 @@ TABLE = """
     GET    C/config/user-debug-logging                  401      200    200    200   200   200
     PUT    C/config/user-debug-logging                  401      204    204    204   204   204
     GET    C/config/approvals                           401      404    404    404   404   200
+    PUT    C/config/approvals/rules                     401      404    404    404   404   200
+    DELETE C/config/approvals/rules/{rule}              401      404    404    404   404   404
+    POST   C/config/approvals/test                      401      200    200    200   200   200
+    GET    C/approval-rules                             401      200    200    200   200   200
+    PUT    C/approval-rules                             401      200    200    200   200   200
+    DELETE C/approval-rules/{rule}                      401      404    404    404   404   404
     GET    C/config/advisor                             401      403    403    403   403   403
     PUT    C/config/advisor                             401      403    403    403   403   403
     GET    C/config/user-prompt                         401      200    200    200   200   200

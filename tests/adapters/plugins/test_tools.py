@@ -7,7 +7,8 @@ import trio
 
 from actors.chat.turn.ports import ToolInvocation
 from actors.law.parts.message import ToolCallPart
-from actors.tools.approvals import Consent, Policy, read_rules
+from actors.tools.approval_rules import Policy, read_rules
+from actors.tools.approvals import Consent
 from adapters.plugins.plugins import open_plugins
 from adapters.plugins.tools import FAILED, PluginTools
 from tests.actors.law.chats import a_chat

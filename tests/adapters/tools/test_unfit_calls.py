@@ -5,7 +5,8 @@ import json
 import pytest
 
 from actors.law.parts.message import ToolCallPart
-from actors.tools.approvals import Consent, Policy, sort_calls
+from actors.tools.approval_rules import Policy
+from actors.tools.approvals import Consent, sort_calls
 from actors.tools.call_checks import refusals
 from adapters.tools.built_in import advisor, lifecycle, skills
 from adapters.tools.built_in import agent_schemas as agents

@@ -23,7 +23,7 @@ import trio
 from actors.chat.turn.ports import LocalTool
 from actors.law.parts.message import JsonText
 from actors.law.parts.prompt import ToolDefinition
-from actors.tools.approvals import START_TOOL, Policy, ServerStart
+from actors.tools.approval_rules import START_TOOL, Policy, ServerStart
 from adapters.tools.mcp.faults import ServerFault, words_for
 from adapters.tools.mcp.listing import (
     ServerTool,

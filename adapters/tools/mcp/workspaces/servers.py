@@ -16,8 +16,9 @@ from uuid import UUID
 import trio
 
 from actors.law.chat import Chat
-from actors.law.ids import ChatId
-from actors.tools.approvals import ApprovalSettings, Policy
+from actors.law.ids import ChatId, UserId
+from actors.tools.approval_rules import Policy
+from actors.tools.approvals import ApprovalSettings
 from actors.tools.gating import kind_of, may_use_workspace_servers
 from actors.tools.workspaces import ChatWorkspace, Command, WorkspaceRefusal
 from adapters.settings import Config
@@ -105,11 +106,12 @@ class ConsentScope:
 
     chat: ChatId
     root: ChatId
+    owner: UserId
     approval_policy: str
 
 
 def consent_scope_of(chat: Chat) -> ConsentScope:
-    return ConsentScope(chat.id, chat.root, chat.approval_policy)
+    return ConsentScope(chat.id, chat.root, chat.owner_id, chat.approval_policy)
 
 
 @dataclass(frozen=True, slots=True)
@@ -188,7 +190,7 @@ class WorkspaceServers:
             return ()
         named = [each for each in self._read(workspace.id, texts) if isinstance(each, NamedEntry)]
         consents = await self._consents(workspace.id, named, consent_scope_of(chat))
-        is_free = self._approving.consent_under(chat.approval_policy)
+        is_free = await self._approving.consent_under(chat.approval_policy, chat.owner_id)
         servers = [
             self._server(workspace, each) for each, to in consents.items() if to is Policy.ALLOW
         ]
@@ -256,7 +258,7 @@ class WorkspaceServers:
         """Return what would come of each start. What people have allowed is looked up only where a
         server would not be started without it."""
         starts = {each: start_tool(workspace, each).local for each in named}
-        consent = self._approving.consent_under(scope.approval_policy)
+        consent = await self._approving.consent_under(scope.approval_policy, scope.owner)
         found = {each: consent.to(start) for each, start in starts.items()}
         if all(to is Policy.ALLOW for to in found.values()):
             return found

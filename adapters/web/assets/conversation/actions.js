@@ -38,10 +38,11 @@ export function actionsOf(core) {
      * @param {Approval} approval
      * @param {"allow_once" | "allow_always" | "deny"} decision
      * @param {string} [words] for the model, with a denial
+     * @param {{rules: string[], scope: string}} [more] with allow_always: what it is limited to
      */
-    async decide(approval, decision, words) {
+    async decide(approval, decision, words, more) {
       const { chat_id, tool_call_id, requested_at } = approval;
-      const body = { decision, words: words || undefined, chat_id, requested_at };
+      const body = { decision, words: words || undefined, chat_id, requested_at, ...more };
       await api.post(`${path}/approvals/${encodeURIComponent(tool_call_id)}`, body);
     },
 

@@ -23,6 +23,7 @@ export const PERSONAL = [
       { path: "/settings/models", title: "Models", icon: "brain", load: () => import("./personal/models.js"), words: "effort agents explore override" },
       { path: "/settings/summaries", title: "Summaries", icon: "wrap", load: () => import("./personal/summaries.js"), words: "compaction context threshold" },
       { path: "/settings/keys", title: "Your own keys", icon: "key", load: () => import("./personal/keys.js"), words: "provider api key" },
+      { path: "/settings/consent", title: "Consent", icon: "check", load: () => import("./personal/consent.js"), words: "approvals rules allow commands" },
       { path: "/settings/servers", title: "Tool servers", icon: "plug", load: () => import("./personal/servers.js"), words: "mcp log in connect" },
     ],
   },

@@ -62,6 +62,7 @@ function decisions({ conversation, place, box }) {
   return [
     { id: "approval.allow", title: "Allow once", group, hidden: false, when, run: decide("allow_once") },
     { id: "approval.always", title: "Always allow in this chat", group, hidden: false, when, run: decide("allow_always") },
+    { id: "approval.rules", title: "Allow by rules", run: ({ ask, rules, scope }) => conversation.decide(ask, "allow_always", "", { rules, scope }) },
     { id: "approval.deny", title: "Deny, with words", group, hidden: false, when, run: (args) => (args?.ask ? decide("deny")(args) : openDenial(open(), place, box)) },
   ];
 }

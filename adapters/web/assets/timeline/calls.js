@@ -34,7 +34,7 @@ import { looseJson } from "./loose_json.js";
  * @typedef {"writing" | "asks" | "waits" | "running" | "done" | "failed" | "refused" |
  *   "interrupted"} State
  * @typedef {{chat_id: string, chat_title: string, tool_call_id: string, tool_name: string,
- *   args: string, requested_at: string, expires_at: string | null}} Approval
+ *   args: string, requested_at: string, expires_at: string | null, suggested_rules?: readonly string[]}} Approval
  * @typedef {{[key: string]: any, type: string}} Part
  *
  * What surrounds a call.

@@ -92,6 +92,7 @@ export interface ChatApproval {
   args: string;
   requested_at: string;
   expires_at: string | null;
+  suggested_rules: readonly string[];
 }
 
 export interface ChatApprovalDecision {

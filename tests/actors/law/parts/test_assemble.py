@@ -188,3 +188,21 @@ def test_a_call_that_is_cut_short_still_says_whose_tool_it_calls():
 
     [call] = assembly.cut_short(T0)
     assert SERVER == call.mcp_server_config_id
+
+
+@pytest.mark.parametrize(
+    ("name", "args", "shown"),
+    [
+        ("execute", '{"command": "git status -s | head"}', (("git", "status"), ("head",))),
+        ("execute", '{"command": 7}', ()),
+        ("execute", "[]", ()),
+        ("execute", "{", ()),
+        ("read_file", '{"command": "git status"}', ()),
+    ],
+)
+def test_a_call_of_a_command_says_what_it_starts(name, args, shown):
+    [whole] = assembled(ToolCall("1", name, args), END).answer().parts
+    cut = assembled(ToolInputStarted("1", name), ToolInputDelta("1", name, args)).cut_short(at(9))
+
+    assert shown == whole.parsed_commands
+    assert all(shown == part.parsed_commands for part in cut)

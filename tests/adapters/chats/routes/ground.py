@@ -17,6 +17,8 @@ from actors.law.ids import UserId
 from actors.supervisor.api import SupervisorMail
 from actors.supervisor.deps import SupervisorLimits
 from actors.supervisor.slots import Slots
+from actors.tools.approval_rules import read_rules
+from actors.tools.approvals import ApprovalSettings
 from adapters.access.admission import Admission
 from adapters.access.changes import ChatSender
 from adapters.chats.files.routes import FileRoutes
@@ -39,6 +41,8 @@ from adapters.models.store.catalogue import CatalogueReader
 from adapters.postgres.reading import MessagePages
 from adapters.settings.secrets import Vault
 from adapters.tools.approvals.routes import Approvals
+from adapters.tools.approvals.rule_routes import ConsentRuleRoutes
+from adapters.tools.approvals.rule_store import ConsentRuleStore
 from adapters.tools.approvals.store import ConsentStore
 from adapters.tools.mcp.registry import ServerRegistry
 from adapters.tools.mcp.store import ServerStore
@@ -167,6 +171,11 @@ def rows_on(pool, ledger, supervisor, *, catalogue=None, clock=None):
         link_key=VAULT.derived("file links"),
         clock=clock or Clock(),
     )
+    own_rules = ConsentRuleStore(pool, tell=lambda hint: None)
+    approving = ApprovalSettings(
+        rules=read_rules("write_file(secrets/**)=deny, execute(git push *)=ask"),
+        stored=own_rules,
+    )
     routes = (
         MessageRoutes(
             admission,
@@ -181,7 +190,14 @@ def rows_on(pool, ledger, supervisor, *, catalogue=None, clock=None):
         TurnRoutes(
             admission, sending, catalogue=catalogue, overviews=shelved, organization=ORGANIZATION
         ),
-        Approvals(admission, ConsentStore(pool), sending=sending),
+        Approvals(
+            admission,
+            ConsentStore(pool),
+            sending=sending,
+            approving=approving,
+            own_rules=own_rules,
+        ),
+        ConsentRuleRoutes(approving, own_rules),
         files,
     )
     return [row for route in routes for row in route.endpoints()]

@@ -1,6 +1,7 @@
 // A call that a person has to allow: what it would do, and the three answers.
 
 import { html, memo, useState } from "../../ui.js";
+import { later } from "../../shared/later.js";
 import { icon } from "../../shared/icons.js";
 import { Countdown } from "../ticking.js";
 import { timeOf } from "../calls.js";
@@ -12,6 +13,7 @@ import { generic } from "./generic.js";
 /** @typedef {import("./frame.js").At} At */
 /** @typedef {import("../calls.js").Approval} Approval */
 
+const RulesForm = later(() => import("./approval_rules.js").then((module) => module.RulesForm));
 const WORKSPACE = /^(execute|write_file|edit_files|read_file|attach_file|process_\w+)$/;
 
 /** @param {Call} call @param {At} at */
@@ -55,6 +57,7 @@ export const Approval = memo(({ call, card, at }) => {
 function Answers({ ask, at, place }) {
   const draft = at.draft(`ask.${ask.tool_call_id}.${ask.requested_at}`);
   const [isDenying, setDenying] = useState(Boolean(draft.denying));
+  const [isRuling, setRuling] = useState(false);
   const [busy, setBusy] = useState("");
   const [fault, setFault] = useState("");
   const decide = async (/** @type {string} */ decision, /** @type {string} */ words = "") => {
@@ -70,11 +73,13 @@ function Answers({ ask, at, place }) {
   const isFirst = at.isFirst(ask);
   const turn = (/** @type {boolean} */ to) => setDenying((draft.denying = to));
   const note = fault && html`<p class="in bad" role="alert">${fault}</p>`;
+  if (isRuling) return html`<${RulesForm} ask=${ask} at=${at} cancel=${() => setRuling(false)} />`;
   if (isDenying) return html`<${Denial} draft=${draft} decide=${decide} cancel=${() => turn(false)} busy=${busy} />${note}`;
   const button = (/** @type {string} */ decision, /** @type {string} */ label, /** @type {string} */ form, /** @type {string} */ keys) =>
     html`<${Button} label=${label} form=${form} keys=${isFirst ? keys : ""} disabled=${Boolean(busy)} onClick=${() => decide(decision)} />`;
   return html`<footer>
       ${button("allow", "Allow once", "main", "y")}${button("always", "Always in this chat", "", "a")}
+      ${Boolean(ask.suggested_rules?.length) && html`<${Button} label="By rule…" disabled=${Boolean(busy)} onClick=${() => setRuling(true)} />`}
       <${Button} label="Deny…" form="bad deny" keys=${isFirst ? "n" : ""} disabled=${Boolean(busy)} onClick=${() => turn(true)} />
       <span class="meta">${place}</span>
     </footer>

@@ -8,7 +8,8 @@ from uuid import UUID
 import pytest
 import trio
 
-from actors.tools.approvals import ApprovalSettings, Policy, approval_name, read_rules
+from actors.tools.approval_rules import Policy, approval_name, read_rules
+from actors.tools.approvals import ApprovalSettings, Consent
 from adapters.tools.mcp.faults import ServerFault
 from adapters.tools.mcp.workspaces.config_file import NamedAddress, NamedEntry, NamedProgram
 from adapters.tools.mcp.workspaces.named_server import (
@@ -141,7 +142,7 @@ def test_what_leaves_nothing_to_see_is_shown_by_its_number(unseen):
 def test_no_name_of_a_server_escapes_a_rule_about_all_starts(name, rule):
     start = start_tool(HERE, NamedEntry(name, PROGRAM)).renamed("kit__start_server_2").local
 
-    consent = ApprovalSettings(rules=read_rules(f"{rule}=deny,execute=allow")).consent_under("ask")
+    consent = Consent(Policy.ASK, read_rules(f"{rule}=deny,execute=allow"))
 
     assert consent.to(start) is Policy.DENY
 
