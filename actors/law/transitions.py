@@ -18,6 +18,7 @@ from actors.law import requests as ask
 from actors.law.change import Change, add_step, change, join, link_files, no_change, resume
 from actors.law.chat import (
     NO_FILES,
+    Chat,
     ChatError,
     HistoryRow,
     KnownFiles,
@@ -97,6 +98,13 @@ def create(
     return link_files(
         change(StoredChat(new.initial_chat(), now, files=files), added=request.messages)
     )
+
+
+def may_be_archived_by_rule(chat: Chat, *, at_snapshot: int) -> NotAllowed | None:
+    """Return why a rule may not archive a root that it has looked at, or None."""
+    if chat.snapshot_version != at_snapshot:
+        return NotAllowed("SetArchived", None, "it has moved since it was looked at")
+    return NotAllowed("SetArchived", None, "it is pinned") if chat.pin_order else None
 
 
 def _set_archived(stored: StoredChat, request: ask.SetArchived) -> Change | Refusal:

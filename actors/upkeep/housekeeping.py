@@ -171,15 +171,16 @@ class Housekeeper:
         rest_seconds = self._look_seconds
         while True:
             asked, self._asked = self._asked.is_set(), trio.Event()
+            ended, self._ended = self._ended, trio.Event()
             await self._look(0.0 if asked else rest_seconds)
             rest_seconds = self._look_seconds if self._behind else self._pass_seconds
-            self._ended.set()
-            self._ended = trio.Event()
+            ended.set()
             with trio.move_on_after(self._look_seconds):
                 await self._asked.wait()
 
     def ask(self) -> trio.Event:
-        """Begin a pass soon. The event is set when it has ended, or could not begin."""
+        """Begin a pass soon, after the one that runs. The event is set when the new one has ended,
+        or could not begin."""
         self._asked.set()
         return self._ended
 

@@ -8,15 +8,21 @@ coalesce(c.root_id, c.id)
 -- Whether the caller of the statement `admit` owns it.
 c.owner_id = %(caller)s
 
+-- part: being_erased
+-- Whether the family of chat `c` is being erased: its rows go one after the other, and nobody is
+-- shown what is left of them.
+EXISTS (SELECT FROM erasures e WHERE e.root_id = coalesce(c.root_id, c.id) AND e.ended_at IS NULL)
+
 -- part: admitted
 -- Whether this caller may see chat `c`. What is shared is a whole family, by its root; the only
 -- group there is holds all users.
-(%(is_admin)s::boolean
- OR c.owner_id = %(caller)s
- OR (%(sharing)s::boolean
-     AND EXISTS (SELECT FROM chat_readers r
-                  WHERE r.chat_id = coalesce(c.root_id, c.id)
-                    AND (r.subject_id = %(caller)s OR r.is_group))))
+((%(is_admin)s::boolean
+  OR c.owner_id = %(caller)s
+  OR (%(sharing)s::boolean
+      AND EXISTS (SELECT FROM chat_readers r
+                   WHERE r.chat_id = coalesce(c.root_id, c.id)
+                     AND (r.subject_id = %(caller)s OR r.is_group))))
+ AND NOT (c.archived AND {being_erased}))
 
 -- name: admit
 -- The chat, if this caller may see it.

@@ -4,6 +4,9 @@ For other rooms:
     changes.wiring            branches and pull requests of chats, put together
     files.routes              the routes of files
     files.store               files that users bring and chats make, and their contents for models
+    housekeeping.erasing      erasing families of chats, and what else users have
+    housekeeping.holds        legal holds, on PostgreSQL
+    housekeeping.schemas      housekeeping as JSON
     housekeeping.wiring       housekeeping, put together
     notices.wiring            the inbox, pushed notices and webhooks, put together
     new_chats                 requests for new chats, field by field

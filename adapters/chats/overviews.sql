@@ -187,11 +187,11 @@ SELECT {c.AdmittedRow}
 WITH mine AS (
     SELECT c.* FROM chats c
      WHERE %(mine)s::boolean AND c.owner_id = %(caller)s AND c.parent_id IS NULL
-       AND c.archived = %(archived)s
+       AND c.archived = %(archived)s AND NOT (c.archived AND {being_erased})
 ), theirs AS (
     SELECT c.* FROM chats c
      WHERE %(theirs)s::boolean AND c.owner_id <> %(caller)s AND c.parent_id IS NULL
-       AND c.archived = %(archived)s
+       AND c.archived = %(archived)s AND NOT (c.archived AND {being_erased})
        AND c.id IN (SELECT r.chat_id FROM chat_readers r WHERE r.subject_id IN {reader})
 ), behind AS (
     SELECT {place} AS place, c.updated_at, c.id

@@ -8,10 +8,11 @@
 -- same meet in ON CONFLICT.
 WITH visible AS (
     SELECT c.id, c.history_version FROM chats c
-     WHERE c.owner_id = %(caller)s AND c.parent_id IS NULL
+     WHERE c.owner_id = %(caller)s AND c.parent_id IS NULL AND NOT (c.archived AND {being_erased})
      UNION
     SELECT c.id, c.history_version FROM chats c JOIN chat_readers r ON r.chat_id = c.id
      WHERE r.subject_id IN (%(caller)s::uuid, (SELECT organization_id FROM deployment))
+       AND NOT (c.archived AND {being_erased})
 ), behind AS MATERIALIZED (
     SELECT m.id, m.chat_id, m.revision, v.history_version, m.content,
            m.role IN ('user', 'assistant') AND m.visibility <> 'model' AND NOT m.deleted AS spoken,

@@ -40,6 +40,9 @@ COMMANDS = (
     CliCommand("approvals", "admin.approvals", "manage rules about calls of tools, and try them"),
     CliCommand("workspaces", "admin.workspaces", "manage workspaces, where chats have files"),
     CliCommand("usage", "admin.usage", "show what was spent on models, and what is left"),
+    CliCommand(
+        "housekeeping", "admin.housekeeping", "remove what is old now, or say what would go"
+    ),
     CliCommand("doctor", "doctor.command", "look for what is wrong, and say what to do"),
     CliCommand("config", "config_show", "show what is set, and who set it"),
     CliCommand("backup", "backup", "write the database to a file", "add_backup_arguments"),

@@ -17,13 +17,13 @@ from uuid import UUID
 
 import trio
 
-from actors.upkeep.housekeeping import Housekeeper
 from adapters.access.acl import ReaderStore
 from adapters.access.admission import Admission
 from adapters.access.changes import ChatSender
 from adapters.chats.files.routes import FileRoutes
 from adapters.chats.files.store import FileStore
-from adapters.chats.housekeeping.wiring import open_housekeeping
+from adapters.chats.housekeeping.holds import HoldStore
+from adapters.chats.housekeeping.wiring import HousekeepingParts, open_housekeeping
 from adapters.chats.notices.wiring import NoticeParts, open_notices
 from adapters.chats.overviews import OverviewStore, PinStore
 from adapters.chats.request_repeats import Receipts, RequestRepeats
@@ -82,6 +82,7 @@ class RouteDeps:
     admission: Admission
     overviews: OverviewStore
     streaming: StreamParts
+    housekeeping: HousekeepingParts
 
     @property
     def organization(self) -> UUID:
@@ -107,7 +108,7 @@ async def open_routes(
             config, chats, access_url=access_url, invites=relay_edge is None or relay_edge.is_first
         ) as auth,
         open_watching(config, chats, auth, admission, overviews, relay_edge) as streaming,
-        open_housekeeping(store.pool) as housekeeper,
+        keep_house(chats) as housekeeping,
         open_told(config, chats, auth) as notices,
     ):
 
@@ -115,7 +116,7 @@ async def open_routes(
             return {
                 "server": server.statistics(),
                 "door": door.statistics(),
-                **statistics_of(chats, auth, streaming, housekeeper),
+                **statistics_of(chats, auth, streaming, housekeeping),
                 **notices.statistics(),
                 **({} if relay_edge is None else relay_edge.services.statistics()),
                 "trio": trio.lowlevel.current_statistics(),
@@ -127,7 +128,7 @@ async def open_routes(
             return page if relay_edge is None else with_process_label(relay_edge.number, page)
 
         capacity = CapacityMetrics(chats.figures, chats.previews, store.pool)
-        deps = RouteDeps(config, chats, auth, admission, overviews, streaming)
+        deps = RouteDeps(config, chats, auth, admission, overviews, streaming, housekeeping)
         deployment = str(auth.deployment.id)
         health = DeploymentStatus(
             access_url=access_url,
@@ -154,6 +155,11 @@ async def open_routes(
             if relay_edge is not None:
                 opened.enter_context(relay_edge.opened(health.own(), auth.callers))
             yield
+
+
+def keep_house(chats: ChatServices) -> AbstractAsyncContextManager[HousekeepingParts]:
+    store, removed = chats.store, chats.lifecycle.caretaker.removed
+    return open_housekeeping(store.pool, store.ledger, tell=store.bus.tell, removed=removed)
 
 
 def open_callers(
@@ -250,6 +256,7 @@ def api_routes(deps: RouteDeps) -> Sequence[Routes]:
         DebugRunRoutes(DebugRunStore(chats.store.pool), admit=deps.admission.to_update),
         *chat_routes(deps),
         *pull_request_routes(chats.forges, chats.vault, deps.admission, auth.cached_users),
+        *deps.housekeeping.routes(deps.admission, chats.catalogue, auth.cached_users),
     )
 
 
@@ -274,6 +281,7 @@ def chat_routes(deps: RouteDeps) -> Sequence[Routes]:
         contents=chats.store.files,
         repeating=repeating,
         consents=consents,
+        holds=HoldStore(pool),
         servers=chats.mcp.registry,
         contexts=chats.contexts,
         named=chats.workspace_mcp.seen,
@@ -308,14 +316,7 @@ def chat_routes(deps: RouteDeps) -> Sequence[Routes]:
             recorder=chats.records,
             show=about.show,
         ),
-        SharingRoutes(
-            admission,
-            ReaderStore(pool),
-            organization=organization,
-            organization_name=ORGANIZATION,
-            tell=chats.store.bus.tell,
-            sharing=sharing,
-        ),
+        sharing_routes(deps),
         *workspace_routes(deps, owned),
         FileRoutes(files, organization=organization, link_key=chats.vault.derived("file links")),
     )
@@ -330,11 +331,23 @@ def workspace_routes(deps: RouteDeps, owned: OwnedWorkspaces) -> Sequence[Routes
     )
 
 
+def sharing_routes(deps: RouteDeps) -> SharingRoutes:
+    store = deps.chats.store
+    return SharingRoutes(
+        deps.admission,
+        ReaderStore(store.pool),
+        organization=deps.organization,
+        organization_name=ORGANIZATION,
+        tell=store.bus.tell,
+        sharing=deps.config.sharing,
+    )
+
+
 def statistics_of(
-    chats: ChatServices, auth: Auth, streaming: StreamParts, housekeeper: Housekeeper
+    chats: ChatServices, auth: Auth, streaming: StreamParts, housekeeping: HousekeepingParts
 ) -> Mapping[str, Any]:
     return {
-        "housekeeping": housekeeper.statistics(),
+        "housekeeping": housekeeping.housekeeper.statistics(),
         "supervisor": chats.supervisor.statistics(),
         "background": chats.background.statistics(),
         "episodes": chats.previews.statistics(),

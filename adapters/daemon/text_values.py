@@ -13,6 +13,7 @@ from actors.law.parts.prompt import EFFORTS
 from actors.law.requests import BusyBehaviour
 from actors.law.states import Status
 from actors.tools.approval_rules import Policy
+from adapters.chats.housekeeping.erasing import ErasureCause
 from adapters.chats.overview_rows import Attention
 from adapters.models.choosing import Reason
 from adapters.models.settings import CONTEXTS, OWN_MODES
@@ -44,6 +45,7 @@ def _rows() -> Iterator[tuple[str, str, Sequence[str]]]:
     yield "Chat", "plan_mode", PLAN_MODES
     yield "Chat", "client_type", CLIENT_TYPES
     yield "Chat", "last_reasoning_effort", EFFORTS
+    yield "ErasureReceipt", "why", _values(ErasureCause)
     yield "Chat", "approval_policy", policies
     yield "ChatStreamStatus", "status", statuses
     yield "ChatMessage", "role", roles

@@ -24,7 +24,7 @@ from actors.law.states import State
 from actors.law.store.hints import Tell, UntoldHint, hints_of_change, tell_all
 from actors.law.store.needs import Needs, files_of, needs, needs_the_time
 from actors.law.store.ports import Applied, CommitListener, Fence, Receipt, StaleFence, fence_holds
-from actors.law.transitions import bundle, create, transition
+from actors.law.transitions import bundle, create, may_be_archived_by_rule, transition
 from adapters.postgres.codec import rows, statements, writing
 from adapters.postgres.codec.rows import ChatRow
 from adapters.postgres.committing import (
@@ -39,6 +39,7 @@ from adapters.postgres.driver.connection import Transaction
 from adapters.postgres.driver.faults import AnswerLost, DatabaseFault
 from adapters.postgres.driver.pool import Pool
 from adapters.postgres.driver.values import Row, Statement
+from adapters.postgres.queries import SQL
 
 
 class _Refused(Exception):
@@ -118,7 +119,7 @@ class PostgresLedger:
         return await self.apply(chat.id, requests, fence=fence, lost=lost, by_holder=True)
 
     async def archive_family(
-        self, root: ChatId, *, archived: bool
+        self, root: ChatId, *, archived: bool, at_snapshot: int | None = None
     ) -> tuple[Applied, ...] | Refusal:
         seconds = self._lease_seconds
         try:
@@ -126,7 +127,18 @@ class PostgresLedger:
                 first = await self._locked(tx, root, needs(()))
                 if not first.stored.chat.is_root:
                     raise _Refused(NotRoot(root))
-                [found] = await tx.run([statements.lock_children(root, lease_seconds=seconds)])
+                if at_snapshot is not None:
+                    why_not = may_be_archived_by_rule(first.found, at_snapshot=at_snapshot)
+                    if why_not is not None:
+                        raise _Refused(why_not)
+                [found, erased] = await tx.run(
+                    [
+                        statements.lock_children(root, lease_seconds=seconds),
+                        (SQL["is_being_erased"], {"root": root}),
+                    ]
+                )
+                if erased:
+                    raise _Refused(ChatNotFound(root))
                 children = [ChatRow.of(row) for row in found]
                 queues = await tx.run([statements.queue(row.id) for row in children])
                 family = [first, *map(_Locked.of, children, queues)]

@@ -57,6 +57,10 @@ SELECT {ChatRow}
   FROM locked
  ORDER BY created_at, id;
 
+-- name: is_being_erased
+-- Whether this family is being erased: one row if so. Asked under its lock, so none begins meanwhile.
+SELECT 1 FROM erasures WHERE root_id = %(root)s AND ended_at IS NULL;
+
 -- name: queue
 -- What waits, in the order in which it will be taken.
 SELECT {QueuedRow}

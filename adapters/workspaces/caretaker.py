@@ -141,6 +141,13 @@ class Caretaker:
         self._left_over.set()
         return True
 
+    def removed(self, workspace: UUID) -> None:
+        """Take note that the row of a workspace was marked as removed: what runs in it ends, and
+        its directory goes in a moment. Another process that has the directory finds out by itself.
+        """
+        self._tell(WorkspaceClosed(workspace))
+        self._left_over.set()
+
     def statistics(self) -> CaretakerStatistics:
         usage = self._usage
         counts = usage.measured_count, self._closed_count, self._removed_count

@@ -144,6 +144,8 @@ SELECT id FROM gone;
 -- another number of days, whichever have them. No number: never.
 SELECT w.id FROM workspaces w
  WHERE w.removed_at IS NULL AND NOT {at_work}
+   AND NOT EXISTS (SELECT FROM legal_holds h LEFT JOIN chats c ON c.id = h.root_id
+                    WHERE h.user_id = w.owner_id OR c.workspace_id = w.id)
    AND ((w.used_at < now() - %(days)s::float * interval '1 day'
          AND NOT EXISTS (SELECT FROM chats c WHERE c.workspace_id = w.id AND NOT c.archived))
         OR w.used_at < now() - %(days_max)s::float * interval '1 day')

@@ -360,6 +360,45 @@ async def of_another(world, asking, caller):
     asking.places["user"] = (await a_user(world))["id"]
 
 
+async def erase_chat(world, asking, caller):
+    """One of its own for each who may."""
+    if caller in ("owner", "admin"):
+        asking.places["chat"] = (await a_chat(world)).id
+
+
+async def hold(world, asking, caller):
+    asking.document = {"reason": "a case"}
+
+
+async def release(world, asking, caller):
+    path = f"{CHATS}/{asking.places['chat']}/legal-hold"
+    await good(world.admin.put(path, {"reason": "a case"}), 200)
+
+
+async def hold_another(world, asking, caller):
+    await of_another(world, asking, caller)
+    await hold(world, asking, caller)
+
+
+async def release_another(world, asking, caller):
+    await of_another(world, asking, caller)
+    path = f"{USERS}/{asking.places['user']}/legal-hold"
+    await good(world.admin.put(path, {"reason": "a case"}), 200)
+
+
+async def keep_house(world, asking, caller):
+    asking.document = {"dry_run": True}
+
+
+async def about_erasure(world, asking, caller):
+    id = asking.places["erasure"] = str(uuid4())
+    await world.edge.execute(
+        "INSERT INTO erasures (id, why, root_id, owner_id, ended_at)"
+        " VALUES (%(id)s, 'chat', %(id)s, %(owner)s, now())",
+        {"id": id, "owner": str(world.owner.id)},
+    )
+
+
 async def roles_of_another(world, asking, caller):
     await of_another(world, asking, caller)
     asking.document = {"roles": ["owner"]}
@@ -520,6 +559,15 @@ SPECIAL = {
     "PATCH /api/v2/groups/{group}": about_group,
     "DELETE /api/v2/groups/{group}": about_group,
     "POST /api/v2/organizations/{organization}/groups": add_group,
+    f"DELETE {C}/{{chat}}": erase_chat,
+    f"PUT {C}/{{chat}}/legal-hold": hold,
+    f"DELETE {C}/{{chat}}/legal-hold": release,
+    f"PUT {USERS}/{{user}}/legal-hold": hold_another,
+    f"DELETE {USERS}/{{user}}/legal-hold": release_another,
+    f"GET {USERS}/{{user}}/legal-hold": of_another,
+    f"DELETE {USERS}/{{user}}/chat-data": of_another,
+    "POST /api/v2/housekeeping": keep_house,
+    "GET /api/v2/erasures/{erasure}": about_erasure,
     f"POST {S}": add_server,
     f"GET {S}/{{server}}": about_server,
     f"PATCH {S}/{{server}}": change_server,

@@ -39,7 +39,7 @@ from actors.law.states import State, Status
 from actors.law.store.hints import hints_of_change, hints_of_chat, tell_all
 from actors.law.store.needs import needs
 from actors.law.store.ports import Applied, Beat, StaleFence, fence_holds
-from actors.law.transitions import bundle, create, transition
+from actors.law.transitions import bundle, create, may_be_archived_by_rule, transition
 
 LEASE_SECONDS = 30.0
 URGENCY = (Status.INTERRUPTING, Status.REQUIRES_ACTION, Status.RUNNING)
@@ -135,12 +135,16 @@ class MemoryStore:
     async def commit(self, held, requests, *, fence):
         return await self.apply(held.chat.id, requests, fence=fence, by_holder=True)
 
-    async def archive_family(self, root, *, archived):
+    async def archive_family(self, root, *, archived, at_snapshot=None):
         await trio.lowlevel.checkpoint()
         if root not in self.chats:
             return ChatNotFound(root)
         if not self.chats[root].chat.is_root:
             return NotRoot(root)
+        if at_snapshot is not None:
+            why_not = may_be_archived_by_rule(self.chats[root].chat, at_snapshot=at_snapshot)
+            if why_not is not None:
+                return why_not
         made = [_archived(self._locked(id), archived) for id in (root, *self._children(root))]
         refusal = next((change for change in made if not isinstance(change, Change)), None)
         return self._written(made, fresh=[False] * len(made)) if refusal is None else refusal

@@ -163,9 +163,13 @@ class Ledger(Protocol):
         """
 
     async def archive_family(
-        self, root: ChatId, *, archived: bool
+        self, root: ChatId, *, archived: bool, at_snapshot: int | None = None
     ) -> tuple[Applied, ...] | Refusal:
-        """Archive a root and its children together, the root first. One refusal refuses all."""
+        """Archive a root and its children together, the root first. One refusal refuses all.
+
+        With `at_snapshot` it is done by a rule and not by a user: it is refused if the root has
+        moved on from that snapshot, or is pinned.
+        """
 
 
 @dataclass(frozen=True, slots=True)

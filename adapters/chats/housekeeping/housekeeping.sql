@@ -80,3 +80,26 @@ SELECT count(*), 0::bigint FROM gone;
 -- How many of them there are.
 SELECT count(*) FROM erasures
  WHERE begun_at < now() - %(seconds)s::float8 * interval '1 second' AND ended_at IS NOT NULL;
+
+-- name: housekeeping_status
+-- How the last pass went, whether one runs, and what is set; null: it is not set.
+SELECT k.holder IS NOT NULL
+       AND k.beat_at > now() - %(lease_seconds)s::float8 * interval '1 second',
+       k.ended_at, k.report, k.upgraded_at,
+       EXISTS (SELECT FROM settings s
+                WHERE s.name IN ('retention_days', 'debug_retention_days')
+                  AND s.updated_at = k.upgraded_at),
+       k.former::text,
+       extract(epoch FROM now() - k.ended_at)::float8
+  FROM housekeeping k;
+
+-- name: examine_retention
+-- What doctor looks at: whether an upgrade keeps everything, what had been set before it, what is
+-- set, how long no pass has ended, and how many families are being erased.
+SELECT EXISTS (SELECT FROM settings s
+                WHERE s.name = 'retention_days' AND s.updated_at = k.upgraded_at),
+       (SELECT string_agg(f.key || ' ' || f.value, ', ') FROM json_each_text(k.former) AS f),
+       (SELECT s.value::text FROM settings s WHERE s.name = 'retention_days'),
+       extract(epoch FROM now() - k.ended_at)::float8,
+       (SELECT count(*) FROM erasures WHERE ended_at IS NULL AND root_id IS NOT NULL)
+  FROM housekeeping k;

@@ -20,6 +20,8 @@ from adapters.access.changes import ChatSender, SupervisorEntry, refusal_respons
 from adapters.chats import new_chats as creating
 from adapters.chats.content import choice_or_refusal, model_id, parts_of
 from adapters.chats.files.store import FileStore
+from adapters.chats.housekeeping.holds import HoldStore, hold_json
+from adapters.chats.housekeeping.schemas import ChatOnHold
 from adapters.chats.new_chats import CreationFacts, checked_labels, invalid
 from adapters.chats.overview_rows import ChatOverview
 from adapters.chats.overviews import OverviewStore, PinStore
@@ -73,6 +75,7 @@ class ChatRoutes:
         contents: TitleFileReader,
         repeating: RequestRepeats,
         consents: ConsentStore,
+        holds: HoldStore,
         servers: ServerRegistry,
         contexts: PinnedContexts,
         named: Named,
@@ -91,6 +94,7 @@ class ChatRoutes:
         self._contents = contents
         self._repeating = repeating
         self._consents = consents
+        self._holds = holds
         self._servers = servers
         self._contexts = contexts
         self._named = named
@@ -161,7 +165,12 @@ class ChatRoutes:
         return await self._repeating.once(call, self._create, again=self._created_before)
 
     async def get(self, call: Call) -> HttpResponse:
-        return json_response(200, await self.show(await self._admission.to_read(call)))
+        chat = await self._admission.to_read(call)
+        shown = await self.show(chat)
+        if call.user.is_admin and (holds := await self._holds.on_chat(chat.root_id, chat.owner_id)):
+            listed = [hold_json(each) for each in holds]
+            shown = ChatOnHold(**structs.asdict(shown), legal_holds=listed)
+        return json_response(200, shown)
 
     async def show(self, chat: VisibleChat) -> Chat:
         """Return the chat by itself, as clients see it."""

@@ -23,6 +23,7 @@ PROGRAM_SECONDS = 10.0  # for a program that says its version
 PEERS_ASKED_MAX = 16  # processes that run already; the others are left out
 SKEW_SECONDS = 2.0  # between the clocks; more: a warning
 MIB = 1024 * 1024
+QUIET_SECONDS = 6 * 3600.0  # since a pass of housekeeping, which comes every hour; more: a warning
 
 
 def check_programs() -> Finding:
@@ -63,6 +64,7 @@ async def _findings(database: Database, config: Config) -> Sequence[Finding]:
         missing = await migrating.pending(connection)
         urls = [] if missing else await _workers(connection, config)
         full = await check_database_room(connection) if row[2] else []
+        kept = [] if missing else await check_retention(connection)
     finally:
         connection.close()
     version, seconds, may_create, connections_max, size = row
@@ -75,6 +77,7 @@ async def _findings(database: Database, config: Config) -> Sequence[Finding]:
         check_clock(seconds - (before + after) / 2),
         *check_connections(config, connections_max),
         *check_encryption(config),
+        *kept,
         *map(check_peer, urls),
     ]
 
@@ -85,6 +88,29 @@ async def check_database_room(connection: DatabaseConnection) -> Sequence[Findin
     except DatabaseFull as fault:
         return [wrong("room", f"the disk of the database is full: {fault}", "free some of it")]
     return []
+
+
+async def check_retention(connection: DatabaseConnection) -> Sequence[Finding]:
+    """Look at what goes when it is old, and whether the daemon sees to it."""
+    subject, rows = "retention", await connection.execute(SQL["examine_retention"])
+    if not rows:
+        return [ok(subject, "no house was kept yet")]
+    [(since_upgrade, former, days, quiet_seconds, open_count)] = rows
+    found = []
+    if since_upgrade:
+        fact = "archived chats and records are kept for ever: the database is older than retention"
+        had = f"; {former} had been set, when it had no effect" if former else ""
+        advice = "set the days at Settings, Lifecycle, or PUT /api/v2/chats/config/retention-days"
+        found.append(warning(subject, fact + had, advice))
+    else:
+        how = "are kept for ever" if days == "0" else f"are erased after {days or '30'} days"
+        found.append(ok(subject, f"archived chats {how}"))
+    if quiet_seconds is not None and quiet_seconds > QUIET_SECONDS:
+        fact = f"no pass has ended for {quiet_seconds / 3600:.0f} hours"
+        more = f", {open_count} chats are being erased" if open_count else ""
+        advice = "is a daemon running? its log says housekeeping.failed or .delayed if it cannot"
+        found.append(warning("housekeeping", fact + more, advice))
+    return found
 
 
 async def _workers(connection: DatabaseConnection, config: Config) -> Sequence[str]:

@@ -109,6 +109,7 @@ TABLE = """
     GET    C/by-workspace                               401      200    200    200   200   200
     GET    C/{chat}                                     401      404    404    200   200   200
     PATCH  C/{chat}                                     401      404    404    404   204   204
+    DELETE C/{chat}                                     401      404    404    404   200   200
     PUT    C/{chat}/read-status                         401      404    404    404   204   403
     PUT    C/{chat}/context                             401      404    404    404   200   200
     GET    C/{chat}/messages                            401      404    404    200   200   200
@@ -253,6 +254,19 @@ TABLE = """
     POST   /api/v2/webhooks/{webhook}/test              401      403    403    403   403   202
     GET    /api/v2/webhooks/{webhook}/deliveries        401      403    403    403   403   200
     POST   /api/v2/webhooks/{webhook}/deliveries/{delivery}/replay 401 403 403 403   403   202
+    # housekeeping: {erasure} is of a chat of the owner
+    GET    /api/v2/housekeeping                         401      404    404    404   404   200
+    POST   /api/v2/housekeeping                         401      403    403    403   403   200
+    GET    /api/v2/legal-holds                          401      404    404    404   404   200
+    GET    C/{chat}/legal-hold                          401      404    404    404   404   200
+    PUT    C/{chat}/legal-hold                          401      404    404    404   404   200
+    DELETE C/{chat}/legal-hold                          401      404    404    404   404   204
+    GET    /api/v2/users/{user}/legal-hold              401      404    404    404   404   200
+    PUT    /api/v2/users/{user}/legal-hold              401      404    404    404   404   200
+    DELETE /api/v2/users/{user}/legal-hold              401      404    404    404   404   204
+    DELETE /api/v2/users/{user}/chat-data               401      403    403    403   403   200
+    GET    /api/v2/erasures                             401      404    404    404   404   200
+    GET    /api/v2/erasures/{erasure}                   401      404    404    404   200   200
 
     # gone for good
     GET    C/providers                                  401      410    410    410   410   410

@@ -4,6 +4,8 @@ import json
 
 import pytest
 
+from adapters.cli.doctor.database import check_retention
+from adapters.cli.doctor.findings import FindingState
 from adapters.models.settings import DEFAULTS, RETENTION_DAYS
 from adapters.postgres.driver.connection import DatabaseConnection
 from adapters.postgres.migrating import known, migrate
@@ -65,3 +67,34 @@ async def test_a_database_that_was_made_and_never_used_is_new(database, look):
     found, since, _ = await upgraded(database, look, users=0)
 
     assert ({}, False) == (found, since)
+
+
+async def doctor(database):
+    connection = await DatabaseConnection.open(database)
+    try:
+        return {each.subject: each for each in await check_retention(connection)}
+    finally:
+        connection.close()
+
+
+async def test_doctor_says_that_an_older_database_keeps_everything_until_an_admin_sets_days(
+    database, look
+):
+    await upgraded(database, look, retention_days=7)
+
+    found = (await doctor(database))["retention"]
+
+    assert FindingState.WARNING is found.state
+    assert "retention_days 7 had been set" in found.fact
+    assert "retention-days" in found.advice
+    await look("UPDATE settings SET value = '30', updated_at = now()")
+    assert FindingState.OK is (await doctor(database))["retention"].state
+
+
+async def test_doctor_sees_that_no_house_was_kept_for_long(database, look):
+    await migrate(database)
+    assert ["retention"] == list(await doctor(database))
+
+    await look("UPDATE housekeeping SET ended_at = now() - interval '7 hours'")
+
+    assert FindingState.WARNING is (await doctor(database))["housekeeping"].state

@@ -15,6 +15,7 @@ from adapters.access.acl import ReaderStore
 from adapters.access.admission import Admission
 from adapters.access.changes import ChatSender
 from adapters.chats.files.store import FileStore, PromptFiles
+from adapters.chats.housekeeping.holds import HoldStore
 from adapters.chats.overviews import OverviewStore, PinStore
 from adapters.chats.request_repeats import Receipts, RequestRepeats
 from adapters.chats.routes.chat_list import ChatListRoutes
@@ -149,6 +150,7 @@ def rows_on(store, supervisor, overviews, *, sharing):
         contents=PromptFiles(pool),
         repeating=RequestRepeats(Receipts(pool)),
         consents=ConsentStore(pool),
+        holds=HoldStore(pool),
         servers=routes.known_servers(pool),
         contexts=contexts_on(pool, store.telling)[0],
         named=no_servers,
