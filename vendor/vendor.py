@@ -9,6 +9,7 @@ result is committed: who runs, installs or tests the daemon needs none of this.
 
 import json
 import os
+import re
 import subprocess
 from hashlib import sha256
 from pathlib import Path
@@ -28,6 +29,7 @@ PARTS = {
     "entities": ("entities",),
     "lowlight": ("lowlight", "highlight.js", "devlop", "dequal"),
     "diff": ("diff",),
+    "xterm": ("@xterm/xterm", "@xterm/addon-fit"),
 }
 
 # What a library imports, and what it is given instead.
@@ -35,6 +37,20 @@ INSTEAD = {
     "markdown-it": (
         "--alias:entities=./entries/characters.js",
         "--alias:uc.micro=./entries/classes.js",
+    )
+}
+
+# What the policy of our pages forbids, and what stands in its place: (pattern, replacement, how
+# often). A `terminal-sheet` is an element of `entries/xterm.js` that adopts its text as a style
+# sheet; a style that is set as an attribute is set as a property.
+REPLACED = {
+    "xterm": (
+        (r'createElement\("style"\)', 'createElement("terminal-sheet")', 3),
+        (
+            r'(\w+)\.setAttribute\("style",(`\$\{\1\.getAttribute\("style"\)\|\|""\}\$\{\w+\};`)\)',
+            r"\1.style.cssText=\2",
+            1,
+        ),
     )
 }
 
@@ -66,9 +82,16 @@ def bundle(name: str) -> None:
         "--target=es2022",
         "--charset=utf8",
         "--legal-comments=none",
+        "--loader:.css=text",
         "--log-level=warning",
         f"--outfile={TARGET / name}.js",
     )
+    for pattern, replacement, times in REPLACED.get(name, ()):
+        path = TARGET / f"{name}.js"
+        text, count = re.subn(pattern, replacement, path.read_text())
+        if count != times:
+            raise SystemExit(f"{name}: {pattern} stands there {count} times, not {times}")
+        path.write_text(text)
 
 
 def main() -> None:

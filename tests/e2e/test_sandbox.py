@@ -5,9 +5,12 @@ import os
 from pathlib import Path
 
 import pytest
+from trio_websocket import open_websocket_url
 
 from actors.law.parts.message import ToolResultPart
+from adapters.workspaces.terminals.wire import input_message
 from tests.e2e.clients import a_client
+from tests.e2e.crossing import ADMIN, over, sites
 from tests.e2e.daemons import a_daemon, run
 from tests.e2e.processes import eventually
 from tests.e2e.providers import a_provider
@@ -113,3 +116,35 @@ async def test_where_there_can_be_no_sandbox_it_is_said_and_no_command_runs(
     [found] = [each for each in json.loads(examined) if each["subject"] == "sandbox"]
     assert ("warn", True) == (found["state"], why in found["fact"])
     assert [] == list(home.glob("workspaces/*/home/*"))
+
+
+@pytest.mark.parametrize("sandbox", ["none", "bubblewrap"])
+async def test_the_jobs_of_a_terminal_die_with_a_daemon_that_is_killed(
+    home, provider, database, sandbox
+):
+    marker = f"100001.{os.getpid()}"
+    settings = {
+        **provider.settings,
+        "DATABASE_URL": database,
+        "PROMPTCORNER_ADMIN_TOKEN": ADMIN,
+        "PROMPTCORNER_SANDBOX": sandbox,
+    }
+    with a_daemon(home, **settings) as daemon:
+        daemon.wait_ready()
+        async with sites(daemon) as (site,):
+            await (await site.watch(await site.create(CREATES))).until(over)
+            [space] = (await site.ask("GET", "/api/v2/workspaces"))["workspaces"]
+            path = f"/api/v2/workspaces/{space['id']}/terminals"
+            id = (await site.ask("POST", path))["id"]
+            url = f"ws://{daemon.wait_ready()['listen']}{path}/{id}/stream"
+            headers = [("Coder-Session-Token", ADMIN)]
+            async with open_websocket_url(url, extra_headers=headers) as socket:
+                # A job in the background, one of nobody, and one in front.
+                for line in (f"sleep {marker} &", f"(sleep {marker} &)", f"sleep {marker}"):
+                    await socket.send_message(input_message(f"{line}\r".encode()))
+                eventually(lambda: len(sleepers(marker)) == 3, "the jobs run")
+
+        daemon.process.kill()
+
+        daemon.process.wait()
+        eventually(lambda: not sleepers(marker), "none of the jobs runs any more")

@@ -1,9 +1,11 @@
 """The side panel: changes with remarks, agents, commands, the summary."""
 
+import base64
 import re
+from pathlib import Path
 
 from tests.web.house import CHATS, WORKSPACE
-from tests.web.stories import WRITTEN, calls
+from tests.web.stories import WRITTEN, answers, calls, say
 
 BEFORE = "def promote(queue):\n    return queue.pop()\n"
 
@@ -92,3 +94,107 @@ async def test_an_agent_is_interrupted_from_the_panel(page, api):
     [child] = (await api.good("GET", f"{CHATS}/{chat}"))["children"]
     await api.until(child["id"], "waiting")
     await page.until("!document.querySelector('[aria-label=\"Interrupt The understudy\"]')")
+
+
+SCREEN = "document.querySelector('.shell .xterm-rows')?.innerText.replaceAll('\\u00a0', ' ') ?? ''"
+
+
+DOT = base64.b64decode(
+    "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=="
+)
+
+
+async def test_a_shell_of_ones_own_is_typed_into_left_and_come_back_to(page, api):
+    chat = await api.chat(WORKSPACE)
+    await page.goto(f"/c/{chat}")
+    await page.click("tab", re.compile("^Terminal"))
+    await page.click("button", "New shell")
+    await page.until(f"/[#$]/.test({SCREEN})")
+    await page.until_focused("textbox", "Shell")
+    await page.until("document.querySelectorAll('.xterm-rows > div').length > 24")
+
+    await page.type("stty size; echo $((6 * 7)); printf '\\033[31mred\\033[0m ink'")
+    await page.press("Enter")
+    await page.until(f"({SCREEN}).includes('red ink')")
+    [rows] = await page.js(f"({SCREEN}).match(/(\\d+)\\s\\d+\\s*42/).slice(1)")
+    assert int(rows) > 24, "it has the size of the page's box"
+    assert [] == await page.faults_of_access()
+    await page.media(theme="dark")
+    assert [] == await page.faults_of_access()
+    await page.click("button", "Screen reader")
+    await page.until("document.querySelector('.xterm-accessibility')?.innerText.includes('red')")
+    assert [] == await page.faults_of_access()
+    await page.click("button", "Screen reader")
+    await page.click("textbox", "Shell")
+    await page.until_focused("textbox", "Shell")
+
+    await page.press("Escape", "Shift")
+    await page.until_focused("tab", "Terminal")
+    await page.goto(f"/c/{chat}")
+    await page.click("button", "Shell 1")
+    await page.until(f"({SCREEN}).includes('red ink')")
+
+    await page.type("exit 3")
+    await page.press("Enter")
+    await page.until_text("The shell has ended (exit 3).", ".shell")
+    await page.click("button", "Commands")
+    await page.until_text("No command has been run", "aside.panel")
+
+
+async def home_of(api, chat):
+    """Return the directory of the chat's workspace."""
+    id = (await api.good("GET", f"{CHATS}/{chat}"))["workspace_id"]
+    return Path((await api.good("GET", f"/api/v2/workspaces/{id}"))["path"])
+
+
+async def test_files_are_walked_through_looked_at_and_referred_to(page, api):
+    chat = await changed(api)
+    home = await home_of(api, chat)
+    (home / "src/deep").mkdir(parents=True)
+    (home / "src/deep/page.html").write_text("<h1>a page</h1><script>alert(1)</script>")
+    (home / "dot.png").write_bytes(DOT)
+    (home / "data.bin").write_bytes(bytes(3_000))
+
+    await page.goto(f"/c/{chat}")
+    await page.click("tab", "Files")
+    await page.until_text("data.bin", "aside.panel")
+    assert [] == await page.faults_of_access()
+    await page.media(theme="dark")
+    assert [] == await page.faults_of_access()
+
+    await page.click("button", re.compile("^src/"))
+    await page.click("button", re.compile("^deep/"))
+    await page.click("button", re.compile("^page.html"))
+    await page.until_text("<h1>a page</h1>", "aside.panel pre")
+    assert [] == await page.faults_of_access()
+    await page.click("button", "Back to the folder")
+    await page.until_focused("button", "page.html 40 B")
+    await page.click("button", "Refer to page.html")
+    assert "`src/deep/page.html` " == await page.value("Message")
+
+    await page.click("button", "Workspace")
+    await page.click("button", re.compile("^data.bin"))
+    await page.until_text("This file is no text", "aside.panel")
+    await page.click("button", "Back to the folder")
+    await page.click("button", re.compile("^dot.png"))
+    await page.until("document.querySelector('aside.panel img.shown')?.naturalWidth === 1")
+    link = "document.querySelector('aside.panel .fh a[download]').href"
+    assert "path=dot.png&download=true" in await page.js(link)
+    await page.click("button", "Back to the folder")
+    await page.click("button", re.compile("^queue.py"))
+    await page.until_text("queue.first()", "aside.panel")
+
+
+async def test_what_a_command_writes_is_seen_while_it_runs(page, api):
+    chat = await api.chat(WORKSPACE)
+    await page.goto(f"/c/{chat}")
+    command = "echo one; until [ -e go-on ]; do sleep 0.05; done; echo two"
+    await say(page, f"{calls('execute', command=command, timeout='50s')} [[text: done]] Run it.")
+
+    live = "document.querySelector('pre.term')?.innerText ?? ''"
+    await page.until(f"({live}).startsWith('one')")
+    assert not await page.js(f"({live}).includes('two')")
+    (await home_of(api, chat) / "go-on").touch()
+    await answers(page, "done")
+    [_, result] = [m["content"][0] for m in await api.messages(chat) if m["role"] == "tool"]
+    assert "one\ntwo\n" == result["result"]["output"]

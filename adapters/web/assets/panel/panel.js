@@ -18,6 +18,7 @@ import { TABS, asked, tab } from "./tabs.js";
 const LOAD = {
   changes: () => import("./changes.js").then((module) => module.Changes),
   agents: () => import("./agents.js").then((module) => module.Agents),
+  files: () => import("./files.js").then((module) => module.Files),
   terminal: () => import("./terminal.js").then((module) => module.Terminal),
   summary: () => import("./summary.js").then((module) => module.SummaryTab),
 };
@@ -40,7 +41,7 @@ function countsOf(conversation, past) {
   const changes = computed(() => new Set(changesOf(past.messages.value).map((change) => change.path)).size);
   const terminal = computed(() => processesOf(past.messages.value, asks.value).filter((process) => process.state === "running").length);
   const agents = computed(() => familyOf(chat.value)?.children.length ?? 0);
-  return computed(() => ({ changes: changes.value, agents: agents.value, terminal: terminal.value, summary: 0 }));
+  return computed(() => ({ changes: changes.value, agents: agents.value, files: 0, terminal: terminal.value, summary: 0 }));
 }
 
 /** @param {{counts: Record<Tab, number>}} props */

@@ -4,12 +4,13 @@ import { effect, signal } from "../ui.js";
 import { command, run } from "../commands.js";
 import { showPanel } from "../frame.js";
 
-/** @typedef {"changes" | "agents" | "terminal" | "summary"} Tab */
+/** @typedef {"changes" | "agents" | "files" | "terminal" | "summary"} Tab */
 
 /** @type {{id: Tab, name: string}[]} */
 export const TABS = [
   { id: "changes", name: "Changes" },
   { id: "agents", name: "Agents" },
+  { id: "files", name: "Files" },
   { id: "terminal", name: "Terminal" },
   { id: "summary", name: "Summary" },
 ];

@@ -1,13 +1,15 @@
-// What the commands of the chat have written, the newest first.
+// What the commands of the chat have written, the newest first; and shells of one's own.
 
 import { html, memo, useEffect, useLayoutEffect, useMemo, useRef, useSignal } from "../ui.js";
 import { sizeText } from "../composer/limits.js";
 import { run } from "../commands.js";
+import { isMine } from "../list/acts.js";
 import { icon } from "../shared/icons.js";
 import { usePart } from "../shared/part.js";
 import { AnsiText } from "../shared/ansi_text.js";
 import { PastNote } from "./past_note.js";
 import { processesOf } from "./processes_of.js";
+import { Shells } from "./shells.js";
 import { spanText, useClock } from "./spans.js";
 
 /** @typedef {import("./processes_of.js").Process} Process */
@@ -16,6 +18,14 @@ const SHOWN_FIRST = 30; // commands; more are shown when they are asked for
 
 /** @param {import("./panel.js").About} props */
 export function Terminal({ conversation, past }) {
+  const chat = usePart(conversation, (state) => state.chat);
+  const commands = html`<${Commands} conversation=${conversation} past=${past} />`;
+  if (!chat?.workspace_id || !isMine(chat)) return commands;
+  return html`<${Shells} key=${chat.workspace_id} workspace=${chat.workspace_id}>${commands}<//>`;
+}
+
+/** @param {Pick<import("./panel.js").About, "conversation" | "past">} props */
+function Commands({ conversation, past }) {
   const most = useSignal(SHOWN_FIRST);
   const asks = usePart(conversation, (state) => state.asks) ?? [];
   const processes = useMemo(() => processesOf(past.messages.value, asks).reverse(), [past.messages.value, asks]);
