@@ -19,6 +19,7 @@ FAST = {"fsync": "off", "full_page_writes": "off", "max_connections": "300"}
 NUMBERS = itertools.count(1)
 RANDOM_ID = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}")
 NO_BROWSER = "no browser: "  # tests/web/browser.py says why
+NO_DESKTOP = "no desktop: "  # tests/fakes/screens.py says why
 NO_SUITE = "no suite: "  # tests/adapters/tools/mcp/conformance/test_suite.py says why
 
 # On a busy machine any example may take long, to be drawn as well as to be tried. All else stays as
@@ -53,9 +54,13 @@ def _begins(nodeid):
 
 
 def pytest_terminal_summary(terminalreporter):
-    """Say in one line which tests did not run for want of a browser or a suite, and what to do."""
+    """Say in a line each which tests did not run for want of something, and what to do."""
     found = [*terminalreporter.getreports("skipped"), *terminalreporter.getreports("error")]
-    for wanting, whose in ((NO_BROWSER, "of the web pages"), (NO_SUITE, "by suites of others")):
+    for wanting, whose in (
+        (NO_BROWSER, "of the web pages"),
+        (NO_DESKTOP, "of desktops"),
+        (NO_SUITE, "by suites of others"),
+    ):
         without = [each for each in found if wanting in each.longreprtext]
         if without:
             why = without[0].longreprtext

@@ -12,5 +12,6 @@ editing      edits of files: where they fit, and their diffs
 commands     shell commands as models write them
 plans        where the plan of a chat is kept, and what a plan has to be
 ranking      which templates of workspaces to show first
+desktop      the rules of desktops that models operate
 workspaces   the ports to the workspace in which a chat works
 """

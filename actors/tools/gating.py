@@ -59,12 +59,16 @@ KINDS_BY_TOOL: Mapping[str, frozenset[ChatKind]] = MappingProxyType(
         "advisor": _ROOT,
         "find_tools": ALL,
         CONTINUE_SPENDING: ALL,
+        "computer": frozenset({ChatKind.COMPUTER_USE}),
     }
 )
 
 
 def kind_of(chat: Chat) -> ChatKind:
-    """Return a chat's kind. A chat that explores does so whether its parent plans or not."""
+    """Return a chat's kind. A chat that explores does so whether its parent plans or not; one that
+    operates a desktop does not while it plans."""
+    if chat.mode == "computer_use" and chat.is_planning:
+        return ChatKind.CHILD_PLAN
     if chat.mode:
         return _OF_MODE[chat.mode]
     if chat.is_root:

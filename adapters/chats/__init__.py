@@ -15,11 +15,12 @@ For other rooms:
     request_repeats           requests that come again under the name that they had before
     routes.chat_list          the list of chats and its search
     routes.chats              chats: created, shown, changed, their cost
+    routes.desktop            the desktop of a chat, watched
     routes.messages           messages: read in pages, sent, edited
     routes.not_implemented    endpoints that clients know and that do nothing here
     routes.pull_requests      the diffs that forges tell, and users' tokens there
     routes.queue              the queue of a chat
-    routes.repositories       requests about a chat's repository and desktop, which are not built
+    routes.repositories       requests about a chat's repository, which are not built
     routes.sharing            who may read a chat besides its owner
     routes.titles             titles asked of a model
     routes.turns              turns: interrupted, answered by the client's tools, compacted

@@ -69,6 +69,7 @@ from adapters.workspaces.browsing.browser import WorkspaceBrowser
 from adapters.workspaces.context.pinned_contexts import PinnedContexts, open_contexts
 from adapters.workspaces.context.skills import SkillIndex
 from adapters.workspaces.context.turn_context import TurnWords, WorkspacePlans
+from adapters.workspaces.desktop.desktops import Desktops, open_desktops
 from adapters.workspaces.lifecycle import WorkspaceLifecycle, open_lifecycle
 from adapters.workspaces.local import open_workspaces
 from runtime.children import Child, Children, open_children
@@ -121,6 +122,7 @@ class ChatServices:
     browser: WorkspaceBrowser
     forges: ForgeParts
     approving: ApprovalSettings
+    desktops: Desktops
 
 
 def basis_of(
@@ -150,7 +152,10 @@ async def open_chats(
         open_mcp(store.pool, store.bus, vault=vault, allowed=tuple(config.private_networks)) as mcp,
         open_consent(config, store) as approving,
         open_workspace_servers(workspaces, contexts, trust_of(config), approving) as workspace_mcp,
-        open_lifecycle(config, workspaces, store.bus, (contexts, workspace_mcp)) as lifecycle,
+        open_desktops(workspaces) as desktops,
+        open_lifecycle(
+            config, workspaces, store.bus, (contexts, workspace_mcp, desktops)
+        ) as lifecycle,
         open_children("chats of this process", capacity=1) as children,
     ):
         skills = SkillIndex(SkillStore(store.pool, tell=store.bus.tell), contexts)
@@ -174,32 +179,17 @@ async def open_chats(
             skills=skills,
             workspaces=workspaces,
             lifecycle=lifecycle,
+            desktops=desktops,
             usable_servers=mcp.registry.usable,
         )
-        world = TurnDeps(
-            ledger=store.ledger,
-            reading=store.reading,
-            models=catalogue,
-            prompts=prompts,
-            tools=toolbox_of(store, deps, basis.plugins, server_tools),
-            journal=store.journal,
-            prices=spending.prices,
-            previews=previews,
-            titles=titles_of(store, background, catalogue, spending.keeper, records),
-            compacting=ConfiguredCompacting(catalogue),
-            books=spending.keeper,
-            budgets=spending.budgets,
-            recorder=records,
-            telemetry=PrometheusTelemetry(figures),
-            limits=guards,
-            approving=approving,
-        )
+        titles = titles_of(store, background, catalogue, spending.keeper, records)
+        world = turn_deps_of(store, basis, deps, titles, figures, server_tools, approving)
         supervisor = start_supervisor(config, store, basis, world, children)
         summaries = summaries_of(store, background, catalogue, spending.keeper, records)
         with following(config, store, skills, server_tools, summaries):
             asked = (catalogue, vault, mcp, lifecycle, workspace_mcp, contexts, skills, summaries)
             running = (prompts, previews, supervisor, background, figures, spending, records)
-            beside = (basis.plugins, WorkspaceBrowser(workspaces), forges, approving)
+            beside = (basis.plugins, WorkspaceBrowser(workspaces), forges, approving, desktops)
             yield ChatServices(store, *asked, *running, *beside)
 
 
@@ -216,6 +206,35 @@ def following(
         if config.summaries:
             more.enter_context(store.bus.follow_commits(summaries.note_commit))
         yield
+
+
+def turn_deps_of(
+    store: Store,
+    basis: Basis,
+    deps: ToolDeps,
+    titles: AutomaticTitles,
+    figures: MetricsRegistry,
+    servers: ServerTools,
+    approving: ApprovalSettings,
+) -> TurnDeps:
+    return TurnDeps(
+        ledger=store.ledger,
+        reading=store.reading,
+        models=deps.catalogue,
+        prompts=deps.prompts,
+        tools=toolbox_of(store, deps, basis.plugins, servers),
+        journal=store.journal,
+        prices=deps.spending.prices,
+        previews=basis.previews,
+        titles=titles,
+        compacting=ConfiguredCompacting(deps.catalogue),
+        books=deps.spending.keeper,
+        budgets=deps.spending.budgets,
+        recorder=deps.recorder,
+        telemetry=PrometheusTelemetry(figures),
+        limits=deps.limits,
+        approving=approving,
+    )
 
 
 def prompting_of(

@@ -29,6 +29,7 @@ from adapters.chats.overviews import OverviewStore, PinStore
 from adapters.chats.request_repeats import Receipts, RequestRepeats
 from adapters.chats.routes.chat_list import ChatListRoutes
 from adapters.chats.routes.chats import ChatRoutes as ChatRoutes
+from adapters.chats.routes.desktop import DesktopRoutes
 from adapters.chats.routes.messages import MessageRoutes
 from adapters.chats.routes.not_implemented import NotImplementedRoutes
 from adapters.chats.routes.pull_requests import pull_request_routes
@@ -144,6 +145,7 @@ async def open_routes(
             *streaming.routes,
             *notices.routes,
             RepositoryRoutes(admission, overviews),
+            DesktopRoutes(admission, chats.desktops),
             NotImplementedRoutes(),
         )
         door = door_of(deps, routes, access_url=access_url)
@@ -358,6 +360,7 @@ def statistics_of(
         "browsing": chats.browser.statistics(),
         "workspace_servers": chats.workspace_mcp.statistics(),
         "contexts": chats.contexts.statistics(),
+        "desktops": chats.desktops.statistics(),
         "skills": chats.skills.statistics(),
         "summaries": chats.summaries.statistics(),
         "debug_runs": chats.records.statistics(),

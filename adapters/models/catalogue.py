@@ -17,6 +17,7 @@ from actors.law.ids import ModelConfigId, UserId
 from actors.law.parts.message import TextPart
 from actors.law.store.hints import CatalogueChanged, HintsLost, News
 from actors.law.store.ports import Bus
+from actors.tools.gating import ChatKind, kind_of
 from adapters.models.assembling import ProcessFacts, assemble
 from adapters.models.choosing import (
     NO_MODEL,
@@ -25,14 +26,15 @@ from adapters.models.choosing import (
     Unusable,
     UserCatalogue,
     choose,
+    desktop_provider,
     for_child,
     model_at_work,
     remedies_of,
     why_unusable,
-    with_effort,
 )
 from adapters.models.connecting import ModelCache, RehearsalHost
 from adapters.models.prompt_texts import visible_text
+from adapters.models.provider_config import desktop_config, with_effort
 from adapters.models.providers.http import HttpClient
 from adapters.models.settings import (
     ALLOW_DEBUG_LOGGING,
@@ -46,6 +48,7 @@ from adapters.models.snapshot import (
     CatalogueSnapshot,
     ListedModel,
     ModelSource,
+    provider_with_key,
     with_user_key,
 )
 from adapters.models.store.catalogue import CatalogueReader
@@ -251,9 +254,37 @@ class Catalogue:
             label = model.provider_type
             detail = remedies_of(snapshot, own, model, allow_user_keys=self.allow_user_keys)
             return ChatError(_sentence(model.why), model.kind, label, detail=_sentence(detail))
+        if kind_of(chat) is ChatKind.COMPUTER_USE:
+            return self._for_desktop(snapshot, own, model, chat.last_reasoning_effort)
         if model.source is ModelSource.REHEARSAL:
             await self._rehearsal.open()
         return self._ready(model, own, chat.last_reasoning_effort)
+
+    async def why_no_desktop_model(self, user: UserId) -> str | None:
+        """Return why no model can operate a user's desktops, or None if one can."""
+        snapshot, own = await self.snapshot(), await self.own(user)
+        found = desktop_provider(snapshot, own, None, allow_user_keys=self.allow_user_keys)
+        return found if isinstance(found, str) else None
+
+    def _for_desktop(
+        self,
+        snapshot: CatalogueSnapshot,
+        own: UserCatalogue,
+        model: ListedModel,
+        effort: str | None,
+    ) -> Model | ChatError:
+        """Return the model that operates a desktop, called as the chat's own one is."""
+        provider = desktop_provider(
+            snapshot, own, model.provider_id, allow_user_keys=self.allow_user_keys
+        )
+        if isinstance(provider, str):
+            return ChatError(_sentence(provider), "config")
+        assert model.config is not None, "only a model that can be used is replaced"
+        key = own.keys.get(provider.id) if self.allow_user_keys else None
+        config = desktop_config(
+            model.config, provider_with_key(provider, key) if key else provider.config
+        )
+        return replace(self._models.model(config), settings=with_effort(config, effort))
 
     def for_titles(self, chat: Chat, model: Model) -> Model:
         """Return the model that finds titles for a chat that asks `model`."""

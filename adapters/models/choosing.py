@@ -12,9 +12,13 @@ from typing import Literal
 from uuid import UUID
 
 from actors.law.ids import ModelConfigId
-from actors.law.parts.prompt import EFFORTS, CallSettings
-from adapters.models.provider_config import ModelConfig
-from adapters.models.settings import ALLOW_OWN_OVERRIDES, Override, UserSettings
+from actors.law.parts.prompt import EFFORTS
+from adapters.models.settings import (
+    ALLOW_OWN_OVERRIDES,
+    COMPUTER_USE_PROVIDER,
+    Override,
+    UserSettings,
+)
 from adapters.models.snapshot import REHEARSAL_MODEL, CatalogueSnapshot, ListedModel, ListedProvider
 
 NO_MODEL = (
@@ -358,14 +362,28 @@ def _overriding(
     return ModelChoice(model.id, effort or override.effort)
 
 
-def with_effort(config: ModelConfig, wanted: str | None) -> CallSettings:
-    """Return a model's settings with the effort of a chat.
+def desktop_provider(
+    snapshot: CatalogueSnapshot,
+    own: UserCatalogue,
+    parent: UUID | None,
+    *,
+    allow_user_keys: bool,
+) -> ListedProvider | str:
+    """Return the provider whose model operates a user's desktops, or why there is none.
 
-    The chat's effort counts if the configuration has one, and never beyond its highest.
+    Of several the one whose model the chat has comes first, and then they go by their names.
     """
-    settings = config.settings
-    if settings.effort is None:
-        return settings
-    asked = wanted if wanted in EFFORTS else settings.effort
-    highest = config.effort_max or settings.effort
-    return replace(settings, effort=min(asked, highest, key=EFFORTS.index))
+    type = snapshot.settings.value(COMPUTER_USE_PROVIDER)
+    able = [
+        each
+        for each in snapshot.providers.values()
+        if each.type == type
+        and each.enabled
+        and why_without_credentials(each, own, allow_user_keys=allow_user_keys) is None
+    ]
+    if able:
+        return min(able, key=lambda each: (each.id != parent, each.name))
+    return (
+        f"desktops are operated by a model of a provider of type {type}, and none of that type can"
+        " be asked; an administrator can add one, or choose another under computer-use-provider"
+    )

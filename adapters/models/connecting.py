@@ -77,7 +77,7 @@ class ModelCache:
 
     def model(self, config: ModelConfig) -> Model:
         """Return the model of a configuration, connected now or before."""
-        key = (config.id, config.provider.key)
+        key = (config.id, config.provider.key, config.model)
         made = self._made.get(key)
         if made is None or made[0] != config:
             made = (config, connect_model(config, self._client))

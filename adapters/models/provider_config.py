@@ -6,13 +6,14 @@ that name none. Keys stay out of every repr.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from uuid import UUID, uuid5
 
 from actors.chat.turn.ports import ConfiguredProvider
 from actors.law.ids import ModelConfigId
-from actors.law.parts.prompt import CallSettings, Effort, ProviderTool
-from actors.law.parts.vendors import VENDORS, Login, Vendor, vendor_of
+from actors.law.parts.prompt import EFFORTS, CallSettings, ComputerUse, Effort, ProviderTool
+from actors.law.parts.vendors import OPENAI, VENDORS, Login, Vendor, vendor_of
+from actors.tools.desktop.geometry import FOR_OPENAI, NATIVE, size_for_anthropic
 from adapters.models.providers.bedrock.aws import Credentials, aws_credentials, region_of
 from adapters.models.providers.dial import split_url
 from adapters.settings.refusals import CannotStart
@@ -63,6 +64,34 @@ class ModelConfig:
 
     def __str__(self) -> str:
         return f"{self.provider.name}/{self.model}"
+
+
+def with_effort(config: ModelConfig, wanted: str | None) -> CallSettings:
+    """Return a model's settings with the effort of a chat.
+
+    The chat's effort counts if the configuration has one, and never beyond its highest.
+    """
+    settings = config.settings
+    if settings.effort is None:
+        return settings
+    asked = wanted if wanted in EFFORTS else settings.effort
+    highest = config.effort_max or settings.effort
+    return replace(settings, effort=min(asked, highest, key=EFFORTS.index))
+
+
+def desktop_config(config: ModelConfig, provider: ProviderConfig) -> ModelConfig:
+    """Return how a vendor's model that operates desktops is called, for a chat whose own model is
+    called like this."""
+    vendor = provider.vendor
+    size = FOR_OPENAI if vendor is OPENAI else size_for_anthropic(NATIVE)
+    own = config.provider_tools if vendor is config.provider.vendor else ()
+    return replace(
+        config,
+        provider=provider,
+        model=vendor.desktop_model,
+        provider_tools=(*own, ComputerUse(size.width, size.height)),
+        use_responses_api=True,
+    )
 
 
 def named_provider(name: str) -> UUID:

@@ -282,7 +282,7 @@ class Config:
         Subject.CHATS,
         AnyOf((ADVISOR_EXPERIMENT, DESKTOP_EXPERIMENT)),
         default="none",
-        help="experiments to switch on: agents that ask an advisor; settings for desktops",
+        help="experiments to switch on: agents that ask an advisor; agents that operate desktops",
     )
     plugins: tuple[str, ...] = setting(
         Subject.PLUGINS,

@@ -17,6 +17,10 @@ For other rooms:
     browsing.routes          the endpoints of the files of workspaces
     terminals.sharing        terminals of people in workspaces, in all processes of this machine
     terminals.routes         the endpoints of terminals
+    desktop.connection       a connection to a screen: pictures of it, pointer and keys
+    desktop.desktops         the desktops of this process: started, found, watched, ended
+    desktop.pictures         pictures of a screen, scaled and packed
+    desktop.programs         the programs that a desktop is made of
     context.pinned_contexts  what a chat knows of its workspace
     context.skills           the skills that a chat has
     context.turn_context     what a turn is told after the chat's own system rows
@@ -26,6 +30,7 @@ Inside:
     files                    the files of one workspace
     usage                    which workspaces are used, and how much of the disk they take
     caretaker                stops workspaces that are idle, removes those that are not needed
+    desktop                  screens on which programs of workspaces show their windows
     commands                 the commands that run in workspaces
     git                      the repositories in workspaces
     terminals                terminals of people in workspaces

@@ -6,13 +6,14 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
+from typing import Protocol
 from uuid import UUID
 
-from actors.law.chat import Chat
+from actors.law.ids import ChatId
 from actors.tools import workspaces as ports
 from actors.tools.workspaces import ChatWorkspace, NotStarted, Process, Signal, WorkspaceRefusal
 from adapters.postgres.driver.pool import Pool
-from adapters.settings import Config
+from adapters.settings import DESKTOP_EXPERIMENT, Config
 from adapters.workspaces.commands.bubblewrap import HiddenPaths, WorkspacePaths
 from adapters.workspaces.commands.peers import Peers
 from adapters.workspaces.commands.processes import ProcessSpec, ProcessTable, open_processes
@@ -22,6 +23,7 @@ from adapters.workspaces.commands.sandbox import (
     NoSandbox,
     Sandbox,
     command_line,
+    display_of,
     environment,
     log_sandbox,
     sandbox_of,
@@ -38,7 +40,18 @@ from runtime.restart import Restart
 from runtime.threads import ThreadLimits
 
 PEERS = ".peers"  # the directory where processes find each other, among the workspaces
+SCREENS = "screens"  # of a workspace, beside its home: where its programs find its screen
 RESOLVING = ThreadLimits("paths", 1)  # of the settings, at the start
+
+
+class WorkspaceChat(Protocol):
+    """A chat, as far as its workspace has to know it."""
+
+    @property
+    def id(self) -> ChatId: ...
+
+    @property
+    def is_root(self) -> bool: ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,9 +62,10 @@ class LocalProcesses:
     peers: Peers
     sandbox: Sandbox | NoSandbox
     environ: Mapping[str, str]
-    chat: Chat
+    chat: WorkspaceChat
     workspace: WorkspaceRow
     paths: WorkspacePaths
+    display: str = ""  # the screen of the workspace, as its programs know it; "": it has none
 
     async def start(self, command: ports.Command) -> Process | NotStarted | WorkspaceRefusal:
         """Start a command, which may run as long as the workspace allows. Return what it is now."""
@@ -91,7 +105,8 @@ class LocalProcesses:
             command=command,
             workdir=workdir,
             arguments=arguments,
-            environment=environment(self.environ, self.chat.id, self.paths, tmp=tmp),
+            environment=environment(self.environ, self.chat.id, self.paths, tmp=tmp)
+            | ({"DISPLAY": self.display} if self.display else {}),
             seconds_max=seconds_max,
             disk_mb=row.disk_mb,
         )
@@ -132,7 +147,9 @@ class LocalWorkspaces:
         table: ProcessTable,
         sandbox: Sandbox | NoSandbox,
         environ: Mapping[str, str],
+        has_screens: bool = False,
     ) -> None:
+        self.has_screens = has_screens
         self.directory = directory
         self.registry = registry
         self.table = table
@@ -142,7 +159,7 @@ class LocalWorkspaces:
         self.usage = WorkspaceUsage(directory)
         self._programs = Programs()
 
-    async def of(self, chat: Chat) -> ChatWorkspace | WorkspaceRefusal:
+    async def of(self, chat: WorkspaceChat) -> ChatWorkspace | WorkspaceRefusal:
         row = await self.registry.of(chat.id)
         if row is None:
             return WorkspaceRefusal(
@@ -167,9 +184,11 @@ class LocalWorkspaces:
         files = LocalFiles(home, room, name=row.name)
         return ChatWorkspace(row.id, row.name, home, files, self.processes(chat, row))
 
-    def processes(self, chat: Chat, row: WorkspaceRow) -> LocalProcesses:
+    def processes(self, chat: WorkspaceChat, row: WorkspaceRow) -> LocalProcesses:
+        display = display_of(row.id) if self.has_screens else ""
+        paths = self.paths(row.id)
         return LocalProcesses(
-            self.table, self.peers, self.sandbox, self.environ, chat, row, self.paths(row.id)
+            self.table, self.peers, self.sandbox, self.environ, chat, row, paths, display
         )
 
     def home(self, workspace: UUID) -> str:
@@ -205,7 +224,8 @@ class LocalWorkspaces:
     def paths(self, workspace: UUID) -> WorkspacePaths:
         """Return the directories of a workspace, whether they exist or not."""
         place = self.place(workspace)
-        return WorkspacePaths(str(place / HOME), str(place / TMP))
+        screens = str(place / SCREENS) if self.has_screens else ""
+        return WorkspacePaths(str(place / HOME), str(place / TMP), screens)
 
     async def is_there(self, row: WorkspaceRow) -> bool:
         """Look whether its directory exists. DiskSilent: its disk does not answer."""
@@ -213,7 +233,7 @@ class LocalWorkspaces:
         return await Disk(home, f"the workspace {row.name}").read(partial(os.path.isdir, home))
 
 
-def _asks(chat: Chat, tool: str) -> str:
+def _asks(chat: WorkspaceChat, tool: str) -> str:
     if chat.is_root:
         return f"{tool} makes one" if tool == "create_workspace" else f"{tool} starts it"
     return f"the chat that has spawned you has to call {tool}: say so in your report"
@@ -237,6 +257,7 @@ async def open_workspaces(config: Config, pool: Pool) -> AsyncIterator[LocalWork
             table=table,
             sandbox=sandbox,
             environ=config.environ,
+            has_screens=DESKTOP_EXPERIMENT in config.experiments,
         )
         children.start(Child(name="peers", body=workspaces.peers.run, restart=Restart()))
         yield workspaces

@@ -108,7 +108,7 @@ class Vendor:
     foreign_hosts: tuple[tuple[str, str], ...] = ()
     options: str = ""  # the key in `provider_options` of a model's configuration; "": its type
     price_table: str | None = None  # its name in the table of prices; None: prices are unknown
-    computer_use: bool = False  # has a model that operates a desktop
+    desktop_model: str = ""  # that operates desktops; "": it has none
     resells: bool = False  # offers the models of other vendors, whose names its errors then bear
     error_words: tuple[str, ...] = ()  # by which the text of an error is known to be its own
     aliases: tuple[str, ...] = ()  # other spellings of its type
@@ -158,7 +158,7 @@ ANTHROPIC = Vendor(
     base_url_variable=Variable(("ANTHROPIC_BASE_URL",), "Anthropic, found elsewhere"),
     default_model="claude-sonnet-4-5",
     rules=_MESSAGES_RULES,
-    computer_use=True,
+    desktop_model="claude-opus-5",
     price_table="anthropic",
     error_words=("anthropic", "claude"),
 )
@@ -174,7 +174,7 @@ OPENAI = Vendor(
     rules=_CHAT_RULES,
     dialect=Dialect(takes_top_k=False),
     foreign_hosts=(("openrouter.ai", "openrouter"),),
-    computer_use=True,
+    desktop_model="gpt-5.6-sol",
     price_table="openai",
     error_words=("openai",),
 )

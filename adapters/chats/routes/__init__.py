@@ -2,12 +2,13 @@
 
 chat_list          the list of chats, its search and its size
 chats              created, shown, changed, their cost
+desktop            the desktop, watched and operated by its owner
 messages           read in pages, sent, edited
 queue              messages that wait for their turn
 turns              interrupted, tried again, answered by the client's tools, compacted, put right
 titles             titles asked of a model while the client waits
 sharing            who may read a chat besides its owner
 pull_requests      the diffs that forges tell, and users' tokens there
-repositories       requests about a chat's repository and desktop, which are not built
+repositories       requests about a chat's repository, which are not built
 not_implemented    endpoints that clients know and that do nothing here
 """

@@ -1,4 +1,4 @@
-"""Requests about the repository and the desktop of a chat's workspace, which are not built here.
+"""Requests about the repository of a chat's workspace, which are not built here.
 
 Clients send them before they know whether a chat has a workspace at all. Without one they get the
 answer that means "there is nothing" to them, and else 501.
@@ -24,16 +24,13 @@ class RepositoryRoutes:
 
     def endpoints(self) -> Sequence[Endpoint]:
         return (
-            *(
-                Endpoint(
-                    method="GET",
-                    path=f"{CHAT}/stream/{what}",
-                    handle=self.workspace_stream,
-                    summary=f"Not built: {what}. Without a workspace the answer is 400.",
-                    tag="later",
-                    refusals=(501,),
-                )
-                for what in ("git", "desktop")
+            Endpoint(
+                method="GET",
+                path=f"{CHAT}/stream/git",
+                handle=self.workspace_stream,
+                summary="Not built: git. Without a workspace the answer is 400.",
+                tag="later",
+                refusals=(501,),
             ),
             Endpoint(
                 method="GET",

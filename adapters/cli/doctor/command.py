@@ -84,7 +84,7 @@ async def _examine(options: argparse.Namespace) -> Sequence[Finding]:
     note(ok("config", f"settings that are set: {sum(row.origin != 'default' for row in listed)}"))
     note(*machine.check_secret_files(listed), machine.check_file_limit(machine.open_files_max()))
     note(*machine.check_data_dir(settings), machine.check_secret_key(settings))
-    note(await machine.check_sandbox(settings))
+    note(await machine.check_sandbox(settings), *machine.check_desktops(settings))
     if settings.database_url is None:
         note(database.check_programs())
     note(*await database.check_database(settings))

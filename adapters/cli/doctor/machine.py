@@ -14,11 +14,17 @@ from typing import assert_never
 
 from adapters.cli.doctor.findings import Finding, from_refusal, ok, warning, wrong
 from adapters.http.host.capacity import SCARCE
-from adapters.settings import Config, ShownSetting
+from adapters.settings import DESKTOP_EXPERIMENT, Config, ShownSetting
 from adapters.settings.refusals import CannotStart
 from adapters.settings.secrets import open_vault
 from adapters.settings.table import SETTINGS_BY_NAME
 from adapters.workspaces.commands.sandbox import Bubblewrap, NoSandbox, Unconfined, sandbox_of
+from adapters.workspaces.desktop.programs import (
+    INSTALL,
+    INSTALL_EXTRA,
+    missing_for_recordings,
+    missing_programs,
+)
 
 MIB = 1024 * 1024
 ROOM_BYTES, ROOM_BYTES_MIN = 2048 * MIB, 200 * MIB  # less: a warning; then something is wrong
@@ -154,3 +160,17 @@ def check_secret_files(shown: Sequence[ShownSetting]) -> Iterator[Finding]:
         if " " in row.origin and last.is_file() and stat.S_IMODE(last.stat().st_mode) & 0o077:
             fact = f"others may read {row.name} in {last}"
             yield warning("secrets", fact, f"run: chmod 600 {last}")
+
+
+def check_desktops(config: Config) -> Iterator[Finding]:
+    """Look for what desktops need, where they are switched on."""
+    subject = "desktops"
+    if DESKTOP_EXPERIMENT not in config.experiments:
+        return
+    missing, advice = missing_programs(config.environ), f"{INSTALL}; {INSTALL_EXTRA}"
+    if missing is not None:
+        yield warning(subject, f"{missing.why.partition(';')[0]}: there are none", advice)
+    elif (why := missing_for_recordings()) is not None:
+        yield warning(subject, why.partition(";")[0], INSTALL_EXTRA)
+    else:
+        yield ok(subject, "their programs are installed")

@@ -310,7 +310,7 @@ class SettingRoutes:
     async def put_computer_use(self, call: Call) -> HttpResponse:
         self._feature.require(DESKTOP_EXPERIMENT)
         provider = call.read(wire.UpdateComputerUseProvider).provider
-        able = [vendor.type for vendor in VENDORS if vendor.computer_use]
+        able = [vendor.type for vendor in VENDORS if vendor.desktop_model]
         if provider not in able:
             raise invalid("provider", f"must be {' or '.join(able)}")
         await self._settings.put({names.COMPUTER_USE_PROVIDER: provider})

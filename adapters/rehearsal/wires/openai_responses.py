@@ -20,6 +20,8 @@ refusal = openai_errors.refusal
 
 _STATUS = {"length": "incomplete", "filter": "incomplete"}  # any other is completed
 _INCOMPLETE = {"length": "max_output_tokens", "filter": "content_filter"}
+_RESULTS = ("function_call_output", "computer_call_output")
+_COMPUTER = "computer"  # the type of a tool, and the name by which a script calls it
 _OBFUSCATION = "cmVoZWFyc2Fs"
 _FAILED = {"code": "server_error", "message": "The server had an error while processing it."}
 
@@ -103,9 +105,7 @@ def _last_said(items: str | list[_Item]) -> tuple[str, int]:
         if item.role == "user":
             return _text(item.content), rounds
         kind = item.type
-        rounds += (
-            kind == "function_call_output" and above != kind
-        )  # a round has one item for each result
+        rounds += kind in _RESULTS and above not in _RESULTS  # a round has an item for each result
         above = kind
     return "", rounds
 
@@ -148,7 +148,9 @@ def stream(answer: ScriptedAnswer) -> Iterator[StreamEvent]:
     if answer.refusal.deltas:
         yield from _message(answer, numbers, answer.refusal, refusal=True)
     for call in answer.calls:
-        yield from _call(call, numbers)
+        yield from (
+            _computer_call(call, numbers) if _is_computers(call, answer) else _call(call, numbers)
+        )
     status = _STATUS.get(answer.finish, "completed")
     yield numbers.event(f"response.{status}", response=_response(answer, status, numbers.items))
 
@@ -200,6 +202,20 @@ def _call(call: AnsweredCall, numbers: _Numbers) -> Iterator[StreamEvent]:
     yield _done(numbers, item)
 
 
+def _computer_call(call: AnsweredCall, numbers: _Numbers) -> Iterator[StreamEvent]:
+    """Yield a call of the computer tool, whose actions come whole."""
+    item = _computer_item(call)
+    opening = {**item, "status": "in_progress", "actions": []}
+    index = len(numbers.items)
+    yield numbers.event("response.output_item.added", item=opening, output_index=index)
+    yield _done(numbers, item)
+
+
+def _is_computers(call: AnsweredCall, answer: ScriptedAnswer) -> bool:
+    tools = answer.request.echo.get("tools") or []
+    return call.name == _COMPUTER and any(tool.type == _COMPUTER for tool in tools)
+
+
 def _done(numbers: _Numbers, item: dict[str, Any]) -> StreamEvent:
     numbers.items.append(item)
     index = len(numbers.items) - 1
@@ -212,7 +228,10 @@ def whole(answer: ScriptedAnswer) -> bytes:
         items.append(_message_item(answer, answer.text, refusal=False))
     if answer.refusal.deltas:
         items.append(_message_item(answer, answer.refusal, refusal=True))
-    items += [_call_item(call) for call in answer.calls]
+    items += [
+        _computer_item(call) if _is_computers(call, answer) else _call_item(call)
+        for call in answer.calls
+    ]
     document = _response(answer, _STATUS.get(answer.finish, "completed"), items)
     return pretty({**document, "billing": {"payer": "developer"}})
 
@@ -254,6 +273,19 @@ def _call_item(call: AnsweredCall) -> dict[str, Any]:
         "arguments": call.arguments.whole,
         "call_id": f"call_{call.id}",
         "name": call.name,
+    }
+
+
+def _computer_item(call: AnsweredCall) -> dict[str, Any]:
+    """Return a call of the computer tool; its arguments are `actions`, and checks if there are."""
+    arguments = msgspec.json.decode(call.arguments.whole)
+    return {
+        "id": f"cu_{call.id}",
+        "type": "computer_call",
+        "status": "completed",
+        "call_id": f"call_{call.id}",
+        "pending_safety_checks": [],
+        **(arguments if isinstance(arguments, dict) else {}),
     }
 
 

@@ -4,6 +4,7 @@ sources            all of them, in the order in which a model is told of them
 workspace          read and write files of the workspace, run commands there
 workspace_schemas  the arguments of these tools, and what a model is told of a command   (pure)
 lifecycle          make, start and stop the workspace
+computer           operate the desktop of the workspace
 agents             spawn agents and work with them
 agent_schemas      the arguments of these tools                                         (pure)
 planning           ask the user, and hand a plan in

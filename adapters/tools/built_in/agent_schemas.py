@@ -1,13 +1,15 @@
 """The arguments of the tools for agents, and what a model is told of these tools. Pure."""
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Annotated, Any, Literal
 from uuid import UUID
 
 from msgspec import Meta, Struct
 
-from actors.agents.rules import CHILDREN_MAX, TYPE_DESCRIPTIONS
+from actors.agents.rules import CHILDREN_MAX, TYPE_DESCRIPTIONS, types_available
 from actors.chat.turn.ports import LocalTool
+from actors.law.parts.message import JsonText
 from actors.law.parts.prompt import ToolDefinition
 from adapters.models.call_config import efforts_offered
 from adapters.models.snapshot import ListedModel
@@ -23,15 +25,11 @@ DEADLINE_SECONDS = 60.0  # of everything but waiting
 ChatIdText = Annotated[UUID, Meta(description="The agent's chat_id, as spawn_agent returned it.")]
 
 
+TYPES = "The types of agents."  # in its place stand the types that there are
+
+
 class SpawnAgent(Struct, frozen=True):
-    type: Annotated[
-        str,
-        Meta(
-            description="; ".join(
-                f"{type.value}: {says}" for type, says in TYPE_DESCRIPTIONS.items()
-            )
-        ),
-    ]
+    type: Annotated[str, Meta(description=TYPES)]
     prompt: Annotated[
         str,
         Meta(
@@ -132,13 +130,22 @@ def _tool(
     )
 
 
-TOOLS = (
-    _tool(
+def _spawn_tool(*, has_desktop: bool) -> LocalTool:
+    """Return the tool that spawns, which tells of the types that there are."""
+    tool = _tool(
         "spawn_agent",
         SpawnAgent,
         "Start an agent: another chat with its own context, which works beside you and reports."
         " Returns at once with its chat_id; use wait_agent for the report.",
-    ),
+    )
+    types = "; ".join(
+        f"{type.value}: {TYPE_DESCRIPTIONS[type]}" for type in types_available(has_desktop)
+    )
+    schema = JsonText(tool.tool.schema.replace(TYPES, types))
+    return replace(tool, tool=replace(tool.tool, schema=schema))
+
+
+_OTHERS = (
     _tool(
         "list_subagent_models",
         ListSubagentModels,
@@ -168,3 +175,5 @@ TOOLS = (
     ),
     _tool("list_agents", ListAgents, "The agents of this chat, and how they stand."),
 )
+TOOLS = (_spawn_tool(has_desktop=False), *_OTHERS)
+TOOLS_WITH_DESKTOP = (_spawn_tool(has_desktop=True), *_OTHERS)

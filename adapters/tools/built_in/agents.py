@@ -37,6 +37,7 @@ from adapters.models.prompt_texts import place_text
 from adapters.tools.built_in.agent_schemas import (
     LISTED_MAX,
     TOOLS,
+    TOOLS_WITH_DESKTOP,
     InterruptAgent,
     ListAgents,
     ListSubagentModels,
@@ -52,6 +53,19 @@ INTERRUPTIBLE = (Status.RUNNING, Status.REQUIRES_ACTION)
 LOOKS_MAX = 3  # at an agent that does another thing each time; then it has not been interrupted
 
 
+WhyNoDesktop = Callable[[Chat], Awaitable[str | None]]
+
+
+class NoDesktops:
+    """A deployment in which no agent can have a desktop."""
+
+    async def __call__(self, chat: Chat) -> str | None:
+        return "this deployment has none"
+
+
+NO_DESKTOPS = NoDesktops()
+
+
 @dataclass(frozen=True, slots=True)
 class AgentTools:
     """Fulfils `adapters.tools.toolbox.ToolSource`."""
@@ -62,9 +76,11 @@ class AgentTools:
     catalogue: Catalogue
     usable: Callable[[Chat], Awaitable[tuple[UUID, ...]]]  # servers of tools, in its next step
     places: SpawnSlots = field(default_factory=SpawnSlots)
+    why_no_desktop: WhyNoDesktop = NO_DESKTOPS
 
     async def offered(self, chat: Chat, history: Sequence[Message]) -> Sequence[LocalTool]:
-        return TOOLS
+        is_possible = chat.is_root and await self.why_no_desktop(chat) is None
+        return TOOLS_WITH_DESKTOP if is_possible else TOOLS
 
     async def run(self, calling: ToolInvocation, name: str) -> ToolOutput:
         return await run(calling, *self._deeds()[name])
@@ -83,7 +99,7 @@ class AgentTools:
 
     async def _spawn(self, calling: ToolInvocation, asked: SpawnAgent) -> ResultDocument:
         chat, prompt = calling.chat, asked.prompt.strip()
-        type = rules.type_of(asked.type)
+        type = rules.type_of(asked.type, await self.why_no_desktop(chat))
         if why := rules.spawn_refusal(chat):
             raise ToolCallError(why)
         if isinstance(type, str):
@@ -111,13 +127,14 @@ class AgentTools:
         """Return the new chat, with what it has from its parent. One that explores has the servers
         of tools that its parent could use just now."""
         explores = type is AgentType.EXPLORE
+        is_told_apart = explores or type is AgentType.COMPUTER_USE
         return NewChat(
             child,
             chat.owner_id,
             parent_id=chat.id,
             root_id=chat.root,
             plan_mode="" if explores else chat.plan_mode,
-            mode=type.value if explores else "",
+            mode=type.value if is_told_apart else "",
             mcp_server_ids=await self.usable(chat) if explores else chat.mcp_server_ids,
             approval_policy=chat.approval_policy,
         )
@@ -140,6 +157,11 @@ class AgentTools:
         return rules.child_document(found[0])
 
     async def _model(self, chat: Chat, asked: SpawnAgent, type: AgentType) -> ModelChoice:
+        if type is AgentType.COMPUTER_USE and (asked.model_config_id or asked.reasoning_effort):
+            raise ToolCallError(
+                "an agent of type computer_use has a model of its own; leave model_config_id and"
+                " reasoning_effort out"
+            )
         try:
             wanted = UUID(asked.model_config_id) if asked.model_config_id.strip() else None
         except ValueError:
@@ -150,7 +172,7 @@ class AgentTools:
                 f"reasoning_effort is {effort[:20]!r}; it can be {', '.join(EFFORTS)}"
             )
         last, override = chat.last_model_config_id, None
-        if wanted is None:
+        if wanted is None and type is not AgentType.COMPUTER_USE:
             override = await self.catalogue.for_child(
                 chat.owner_id, context=type.value, effort=effort, parent=last
             )

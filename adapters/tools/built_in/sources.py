@@ -2,9 +2,11 @@
 
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from uuid import UUID
 
 from actors.agents.ports import FamilyReader
+from actors.agents.rules import NO_DESKTOP_IN_PLANS
 from actors.chat.turn.deps import TurnLimits
 from actors.chat.turn.ports import CallRecorder, Prompts
 from actors.law.chat import Chat
@@ -17,12 +19,14 @@ from adapters.models.spend.consenting import SpendConsent
 from adapters.models.spend.wiring import Spending
 from adapters.tools.built_in.advisor import AdvisorTool
 from adapters.tools.built_in.agents import AgentTools
+from adapters.tools.built_in.computer import ComputerTool
 from adapters.tools.built_in.lifecycle import LifecycleTools
 from adapters.tools.built_in.planning import PlanningTools
 from adapters.tools.built_in.skills import SkillTools
 from adapters.tools.built_in.workspace import WorkspaceTools
 from adapters.tools.toolbox import ToolSource
 from adapters.workspaces.context.skills import SkillIndex
+from adapters.workspaces.desktop.desktops import Desktops
 from adapters.workspaces.lifecycle import WorkspaceLifecycle
 from adapters.workspaces.local import LocalWorkspaces
 
@@ -45,8 +49,16 @@ class ToolDeps:
     skills: SkillIndex
     workspaces: LocalWorkspaces
     lifecycle: WorkspaceLifecycle
+    desktops: Desktops
     # The servers of tools that a chat may use in its next step; an agent that explores gets them.
     usable_servers: Callable[[Chat], Awaitable[tuple[UUID, ...]]]
+
+
+async def _why_no_desktop(deps: ToolDeps, chat: Chat) -> str | None:
+    """Return why an agent of this chat cannot operate a desktop, or None if it can."""
+    if chat.is_planning:
+        return NO_DESKTOP_IN_PLANS
+    return deps.desktops.why_none or await deps.catalogue.why_no_desktop_model(chat.owner_id)
 
 
 def built_in_sources(deps: ToolDeps) -> Sequence[ToolSource]:
@@ -64,6 +76,14 @@ def built_in_sources(deps: ToolDeps) -> Sequence[ToolSource]:
         SkillTools(deps.skills),
         WorkspaceTools(deps.workspaces, deps.files),
         LifecycleTools(deps.lifecycle),
-        AgentTools(deps.sending, deps.family, deps.bus, deps.catalogue, deps.usable_servers),
+        ComputerTool(deps.desktops, deps.files),
+        AgentTools(
+            deps.sending,
+            deps.family,
+            deps.bus,
+            deps.catalogue,
+            deps.usable_servers,
+            why_no_desktop=partial(_why_no_desktop, deps),
+        ),
         SpendConsent(deps.spending.store, deps.catalogue.settings),
     )

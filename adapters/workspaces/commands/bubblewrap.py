@@ -23,6 +23,7 @@ _SETTINGS = (
     "ca-certificates",
     "ca-certificates.conf",
     "crypto-policies",
+    "fonts",
     "gitconfig",
     "group",
     "host.conf",
@@ -49,6 +50,8 @@ TMP_SEEN = "/tmp"
 _ALIAS = "/var/tmp"
 _OF_THE_NETWORK = "/etc/resolv.conf"
 _NOTHING = "/dev/null"
+DESKTOP_SEEN = "/run/desktop"  # the directory of a desktop, for the programs that are the desktop
+SCREENS_SEEN = "/tmp/.X11-unix"  # where programs look for screens
 # Of each disk in memory that a command can write to; then it is full. No other limit counts them.
 MEMORY_DISK_BYTES_MAX = 256 * 1024 * 1024
 
@@ -59,6 +62,8 @@ class WorkspacePaths:
 
     home: str  # what it is about; seen by the same path inside
     tmp: str  # commands see it as TMP_SEEN; it is kept as long as the workspace
+    screens: str = ""  # seen as SCREENS_SEEN, where /tmp is each command's own; "": there are none
+    desktop: str = ""  # seen as DESKTOP_SEEN; "": not seen at all
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,6 +138,7 @@ def arguments(
         *_tmp(paths, hidden),
         *("--symlink", "../tmp", _ALIAS),
         *(word for path in hidden.directories for word in ("--tmpfs", path)),
+        *(("--bind", paths.desktop, DESKTOP_SEEN) if paths.desktop else ()),
         *("--bind", paths.home, paths.home),
         # What all this has been put on is a disk in memory.
         *(word for path in (*hidden.directories, "/") for word in ("--remount-ro", path)),
@@ -147,7 +153,8 @@ def _tmp(paths: WorkspacePaths, hidden: HiddenPaths) -> list[str]:
     own, in memory."""
     laid = (paths.home, *hidden.directories)
     if any(_is_below(path, top) for path in laid for top in (TMP_SEEN, _ALIAS)):
-        return _in_memory(TMP_SEEN)
+        screens = ["--bind-try", paths.screens, SCREENS_SEEN] if paths.screens else []
+        return [*_in_memory(TMP_SEEN), *screens]
     return ["--bind", paths.tmp, TMP_SEEN]
 
 

@@ -13,6 +13,7 @@ from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Protocol, assert_never
+from uuid import UUID
 
 from actors.law.ids import ChatId
 from adapters.workspaces.commands.bubblewrap import (
@@ -56,6 +57,7 @@ UNCOUNTED = (
 )
 OPEN_FILES = 4_096  # at first; a command may ask for more
 _KIB, _BLOCK = 1024, 512  # what the shell counts memory and files in
+DISPLAYS = 40_000  # numbers of screens, from 100 on; two workspaces may have one number in common
 
 
 @dataclass(frozen=True, slots=True)
@@ -200,6 +202,14 @@ def environment(
         "PROMPTCORNER_CHAT_ID": str(chat),
         "AGENT_BROWSER_SESSION": f"promptcorner-{chat}",
     }
+
+
+def display_of(workspace: UUID) -> str:
+    """Return the name by which programs of a workspace find its screen: X's number of it.
+
+    It follows from the workspace, so that commands find a screen that is started after them.
+    """
+    return f":{100 + workspace.int % DISPLAYS}"
 
 
 async def sandbox_of(

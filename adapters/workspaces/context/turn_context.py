@@ -10,7 +10,7 @@ from functools import partial
 
 import trio
 
-from actors.agents.rules import EXPLORE, family_instructions
+from actors.agents.rules import EXPLORE, OPERATE, family_instructions
 from actors.law.chat import Chat
 from actors.law.ids import ModelConfigId
 from actors.prompts.advice import GUIDANCE, NO_ADVICE, AdvisedChats
@@ -92,7 +92,9 @@ def mode_instructions(kind: ChatKind, contents: CatalogueSnapshot) -> Iterator[s
                 yield str(more)
         case ChatKind.CHILD_PLAN:
             yield PLAN_MODE_CHILD
-        case ChatKind.ROOT | ChatKind.CHILD | ChatKind.COMPUTER_USE:
+        case ChatKind.COMPUTER_USE:
+            yield OPERATE
+        case ChatKind.ROOT | ChatKind.CHILD:
             pass
 
 

@@ -43,7 +43,7 @@ FETCHED_TOKENS_MAX = 50_000  # of one page, about; Anthropic cuts a longer one
 _OWN_RESULTS = ("web_search", "web_fetch")  # the notes of results, which go back as they came
 _NEW_COMPUTER = ("computer_20251124", "computer-use-2025-11-24")
 _OLD_COMPUTER = ("computer_20250124", "computer-use-2025-01-24")
-_NEW_COMPUTER_MODELS = ("opus-4-5", "opus-4-6", "opus-4-7", "sonnet-4-6")
+_NEW_COMPUTER_MODELS = ("opus-4-5", "opus-4-6", "opus-4-7", "sonnet-4-6", "opus-5", "sonnet-5")
 _FREE = ("auto", "none")  # choices that leave it to the model whether it calls a tool
 _EFFORTS: dict[Effort, str] = {"minimal": "low", "none": ""}  # the others go by their own names
 

@@ -8,8 +8,8 @@ other end.
 """
 
 import base64
-from collections.abc import Iterator
-from typing import TypeVar, assert_never
+from collections.abc import Iterator, Mapping, Set
+from typing import Any, TypeVar, assert_never
 
 import msgspec
 from msgspec import UNSET, Raw, UnsetType
@@ -26,6 +26,7 @@ from actors.law.parts.message import (
 from actors.law.parts.prompt import (
     AnswerSchema,
     AssistantOutput,
+    ComputerUse,
     OnlyTool,
     OpenAIOptions,
     Prompt,
@@ -40,6 +41,11 @@ from adapters.models.providers.openai_responses import wire
 METADATA = "openai_responses"  # our key in a part's notes: reasoning, item, led_by, phase
 ENCRYPTED = "reasoning.encrypted_content"
 LOG_PROBS = "message.output_text.logprobs"
+# A picture of one black pixel.
+NO_PICTURE = (
+    "data:image/png;base64,iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAIAAACQd1PeAAAADElEQVR42mNgYGAAAAAEAAHI"
+    "6uv5AAAAAElFTkSuQmCC"
+)
 
 _T = TypeVar("_T")
 
@@ -89,7 +95,7 @@ def _format(answer: AnswerSchema | None, options: OpenAIOptions) -> wire.Format 
 
 
 def _set_tools(request: wire.Request, prompt: Prompt, options: OpenAIOptions) -> None:
-    tools: list[wire.FunctionTool | wire.WebSearchTool] = [
+    tools: list[wire.FunctionTool | wire.WebSearchTool | wire.ComputerTool] = [
         wire.FunctionTool(tool.name, tool.description, _raw(tool.schema)) for tool in prompt.tools
     ]
     for tool in prompt.provider_tools:
@@ -97,6 +103,8 @@ def _set_tools(request: wire.Request, prompt: Prompt, options: OpenAIOptions) ->
             domains = tool.allowed_domains
             filters = wire.Filters(domains) if domains else UNSET
             tools.append(wire.WebSearchTool(_or_unset(tool.context_size), filters))
+        elif isinstance(tool, ComputerUse):
+            tools.append(wire.ComputerTool())
     if not tools:
         return
     request.tools = tools
@@ -125,6 +133,7 @@ def _set_options(request: wire.Request, options: OpenAIOptions) -> None:
 
 def _input(prompt: Prompt, *, plain_thoughts: bool) -> Iterator[wire.InputItem]:
     reasoning = reasons(prompt.model)
+    checks: dict[str, list[dict[str, Any]]] = {}  # of calls of the computer, by their ids
     for text in prompt.system:
         yield wire.InputMessage("developer" if reasoning else "system", text)
     for message in prompt.messages:
@@ -132,9 +141,11 @@ def _input(prompt: Prompt, *, plain_thoughts: bool) -> Iterator[wire.InputItem]:
             case UserInput(parts):
                 yield wire.InputMessage("user", [_content(part) for part in parts])
             case AssistantOutput():
-                yield from _assistant(message, encrypted=reasoning, plain=plain_thoughts)
+                yield from _assistant(message, checks, encrypted=reasoning, plain=plain_thoughts)
             case ToolResults(answers):
-                yield from map(_answer, answers)
+                for answer in answers:
+                    called = checks.pop(answer.id, None)
+                    yield from [_answer(answer)] if called is None else _seen(answer, called)
             case _:
                 assert_never(message)
 
@@ -157,8 +168,14 @@ def _content(part: TextPart | FilePart) -> wire.InputContent:
 
 
 def _assistant(
-    message: AssistantOutput, *, encrypted: bool, plain: bool
+    message: AssistantOutput,
+    checks: dict[str, list[dict[str, Any]]],
+    *,
+    encrypted: bool,
+    plain: bool,
 ) -> Iterator[wire.InputItem]:
+    """Yield the items of a message. Calls of the computer are noted in `checks`: their results go
+    back in another form than those of functions."""
     sent: set[str] = set()  # ids of the reasoning that goes back
     for part in message.parts:
         noted = notes_of(part.provider_metadata, METADATA)
@@ -175,16 +192,36 @@ def _assistant(
                 if goes_back:
                     sent.add(kept.id)
                     yield kept
+            case ToolCallPart(provider_executed=False) if _goes_back(noted, sent):
+                item = msgspec.convert(noted["item"], wire.ComputerCallItem)
+                checks[part.id] = item.pending_safety_checks
+                yield Raw(msgspec.json.encode(noted["item"]))
             case ToolCallPart(provider_executed=False):
                 yield wire.FunctionCallInput(part.id, part.name, part.args or "{}")
             case ToolCallPart():
-                led_by = noted.get("led_by")
-                if "item" in noted and (led_by is None or led_by in sent):
+                if _goes_back(noted, sent):
                     yield Raw(msgspec.json.encode(noted["item"]))
             case ToolResultPart():
                 pass  # its call carries it
             case _:
                 assert_never(part)
+
+
+def _goes_back(noted: Mapping[str, Any], sent: Set[str]) -> bool:
+    """Return whether an item goes back as it came: with the reasoning that led to it, if any."""
+    led_by = noted.get("led_by")
+    return isinstance(noted.get("item"), dict) and (led_by is None or led_by in sent)
+
+
+def _seen(answer: ToolAnswer, checks: list[dict[str, Any]]) -> Iterator[wire.InputItem]:
+    """Yield what came of a call of the computer. It has to be a picture: one that failed gets an
+    empty one, and its words stand behind it."""
+    picture = answer.media
+    url = NO_PICTURE if picture is None else f"data:{picture.media_type};base64,{picture.data}"
+    yield wire.ComputerCallOutput(answer.id, wire.Screenshot(url), checks)
+    if picture is None:
+        words = f"The call {answer.id} of the computer tool failed: {answer.text}"
+        yield wire.InputMessage("developer", words)
 
 
 def _answer(answer: ToolAnswer) -> wire.FunctionCallOutput:

@@ -34,12 +34,14 @@ from adapters.models.providers.openai_responses.request import METADATA
 from adapters.models.providers.sse import EventParser
 
 WEB_SEARCH = "web_search"
+COMPUTER = "computer"
 _BETWEEN_SUMMARIES = "\n\n"
 
 _Item = (
     wire.MessageItem
     | wire.ReasoningItem
     | wire.FunctionCallItem
+    | wire.ComputerCallItem
     | wire.WebSearchItem
     | wire.ImageItem
 )
@@ -47,6 +49,7 @@ _ITEMS: dict[str, type[_Item]] = {
     "message": wire.MessageItem,
     "reasoning": wire.ReasoningItem,
     "function_call": wire.FunctionCallItem,
+    "computer_call": wire.ComputerCallItem,
     "web_search_call": wire.WebSearchItem,
     "image_generation_call": wire.ImageItem,
 }
@@ -97,6 +100,8 @@ class ResponsesDecoder:
             case wire.FunctionCallItem():
                 self._calls[item.id] = item
                 yield ToolInputStarted(item.call_id, item.name)
+            case wire.ComputerCallItem():
+                yield ToolInputStarted(item.call_id, COMPUTER)
             case wire.WebSearchItem():
                 yield ToolInputStarted(item.id, WEB_SEARCH, provider_executed=True)
 
@@ -164,6 +169,8 @@ class ResponsesDecoder:
                 self._called = True
                 self._calls.pop(item.id, None)
                 yield ToolCall(item.call_id, item.name, JsonText(item.arguments or "{}"))
+            case wire.ComputerCallItem():
+                yield self._computer_called(item, raw)
             case wire.WebSearchItem():
                 yield from self._search_ended(item, raw)
             case wire.ImageItem(_, str(image), format) if image:
@@ -198,6 +205,17 @@ class ResponsesDecoder:
                 return  # its thoughts are withheld, and cannot be sent back
             yield ReasoningDelta(item.id, _BETWEEN_SUMMARIES.join(said))
         yield ReasoningEnded(item.id, metadata)
+
+    def _computer_called(self, item: wire.ComputerCallItem, raw: msgspec.Raw) -> Delta:
+        """Return the call. Its item is noted: it goes back as it came, behind its reasoning."""
+        self._called = True
+        actions = item.actions if item.actions is not None else [item.action or {}]
+        args: dict[str, Any] = {"actions": actions}
+        if item.pending_safety_checks:
+            args["pending_safety_checks"] = item.pending_safety_checks
+        led_by = {"led_by": self._reasoning} if self._reasoning else {}
+        spelled = JsonText(msgspec.json.encode(args).decode())
+        return ToolCall(item.call_id, COMPUTER, spelled, metadata=_noted(item=raw, **led_by))
 
     def _search_ended(self, item: wire.WebSearchItem, raw: msgspec.Raw) -> Iterator[Delta]:
         led_by = {"led_by": self._reasoning} if self._reasoning else {}
@@ -308,6 +326,7 @@ _KINDS = (
     wire.ImageItem,
     wire.AnnotationAdded,
     wire.ArgumentsDelta,
+    wire.ComputerCallItem,
     wire.ErrorEvent,
     wire.FunctionCallItem,
     wire.ItemEvent,

@@ -39,6 +39,21 @@ class FunctionCallOutput(Struct):
     type: str = "function_call_output"
 
 
+class Screenshot(Struct):
+    """A picture of a screen. `original`: the model sees all of its pixels, and can point at one."""
+
+    image_url: str
+    detail: str = "original"
+    type: str = "computer_screenshot"
+
+
+class ComputerCallOutput(Struct):
+    call_id: str
+    output: Screenshot
+    acknowledged_safety_checks: list[dict[str, Any]]
+    type: str = "computer_call_output"
+
+
 class KeptReasoning(Struct):
     """A reasoning item as it is sent back. Its id says that it is not a new one.
 
@@ -52,7 +67,9 @@ class KeptReasoning(Struct):
     type: str = "reasoning"
 
 
-InputItem = InputMessage | FunctionCallInput | FunctionCallOutput | KeptReasoning | Raw
+InputItem = (
+    InputMessage | FunctionCallInput | FunctionCallOutput | ComputerCallOutput | KeptReasoning | Raw
+)
 
 
 class FunctionTool(Struct):
@@ -71,6 +88,12 @@ class WebSearchTool(Struct):
     search_context_size: str | UnsetType = UNSET
     filters: Filters | UnsetType = UNSET
     type: str = "web_search"
+
+
+class ComputerTool(Struct):
+    """The screen, pointer and keys; the size of the screen is that of the pictures of it."""
+
+    type: str = "computer"
 
 
 class NamedTool(Struct):
@@ -109,7 +132,7 @@ class Request(Struct):
     top_logprobs: int | UnsetType = UNSET
     reasoning: Reasoning | UnsetType = UNSET
     text: Text | UnsetType = UNSET
-    tools: list[FunctionTool | WebSearchTool] | UnsetType = UNSET
+    tools: list[FunctionTool | WebSearchTool | ComputerTool] | UnsetType = UNSET
     tool_choice: str | NamedTool | UnsetType = UNSET
     parallel_tool_calls: bool | UnsetType = UNSET
     max_tool_calls: int | UnsetType = UNSET
@@ -160,6 +183,16 @@ class FunctionCallItem(Struct):
     call_id: str
     name: str
     arguments: str = ""
+
+
+class ComputerCallItem(Struct):
+    """A call of the computer tool. Older models send one `action`, newer ones a list."""
+
+    id: str
+    call_id: str
+    actions: list[dict[str, Any]] | None = None
+    action: dict[str, Any] | None = None
+    pending_safety_checks: list[dict[str, Any]] = []
 
 
 class WebSearchItem(Struct):

@@ -1,4 +1,4 @@
-"""Requests about repositories and desktops of chats, which are not built."""
+"""Requests about repositories of chats, which are not built, and about desktops of none."""
 
 import pytest
 
@@ -13,11 +13,20 @@ async def a_chat(edge):
     return f"{CHATS}/{(await edge.member.post(CHATS, new)).document['id']}"
 
 
-@pytest.mark.parametrize("what", ["git", "desktop"])
-async def test_a_chat_without_a_workspace_has_nothing_to_watch(edge, what):
-    answer = await edge.member.get(f"{await a_chat(edge)}/stream/{what}")
+async def test_a_chat_without_a_workspace_has_nothing_to_watch(edge):
+    answer = await edge.member.get(f"{await a_chat(edge)}/stream/git")
 
     assert (400, "Chat has no workspace to watch.") == (answer.status, answer.document["message"])
+
+
+async def test_a_chat_has_no_desktop_where_they_are_switched_off(edge):
+    answer = await edge.member.get(f"{await a_chat(edge)}/stream/desktop")
+
+    assert (400, "The chat has no desktop to watch.") == (
+        answer.status,
+        answer.document["message"],
+    )
+    assert "chat-virtual-desktop" in answer.document["detail"]
 
 
 async def test_pieces_for_other_servers_are_refused_and_a_plain_request_is_told_to_upgrade(edge):

@@ -15,11 +15,13 @@ from actors.law.parts.message import ToolCallPart
 from actors.law.requests import CreateChat, NewChat
 from adapters.chats.files.store import ChatFileKeeper
 from adapters.postgres.bus import Switchboard
+from adapters.tools.built_in.computer import ComputerTool
 from adapters.tools.built_in.lifecycle import LifecycleTools
 from adapters.tools.built_in.workspace import WorkspaceTools
 from adapters.workspaces.commands.process_groups import open_lifeline
 from adapters.workspaces.commands.processes import open_processes
 from adapters.workspaces.commands.sandbox import NoSandbox, Unconfined, sandbox_of
+from adapters.workspaces.desktop.desktops import Desktops, open_desktops
 from adapters.workspaces.lifecycle import DEFAULT_RETENTION, WorkspaceLifecycle
 from adapters.workspaces.local import LocalWorkspaces
 from adapters.workspaces.store import WorkspaceRegistry
@@ -41,6 +43,7 @@ class Daemon:
     lifecycle: WorkspaceLifecycle
     listeners: list  # those of its workspaces
     templates: Path
+    desktops: Desktops
     calls: list = field(default_factory=list)
 
     async def chat(self, *, parent=None, owner=ANN, **columns):
@@ -60,7 +63,8 @@ class Daemon:
         call = ToolCallPart(_id or f"call-{len(self.calls)}", name, json.dumps(arguments))
         calling = ToolInvocation(chat, call, (), show=lambda piece: None)
         files = WorkspaceTools(self.workspaces, ChatFileKeeper(self.store.pool))
-        for source in (files, LifecycleTools(self.lifecycle)):
+        computer = ComputerTool(self.desktops, ChatFileKeeper(self.store.pool))
+        for source in (files, LifecycleTools(self.lifecycle), computer):
             if name in [tool.tool.name for tool in await local_tools(chat, source)]:
                 return await source.run(calling, name)
         raise LookupError(name)
@@ -80,7 +84,16 @@ class Daemon:
 
 
 @asynccontextmanager
-async def a_daemon(store, top, sandbox=None, *, limits=DEFAULT_RETENTION, bus=None):
+async def a_daemon(
+    store,
+    top,
+    sandbox=None,
+    *,
+    limits=DEFAULT_RETENTION,
+    bus=None,
+    environ=None,
+    has_screens=False,
+):
     bus = bus or Switchboard()
     async with open_processes() as table:
         workspaces = LocalWorkspaces(
@@ -88,15 +101,16 @@ async def a_daemon(store, top, sandbox=None, *, limits=DEFAULT_RETENTION, bus=No
             WorkspaceRegistry(store.pool),
             table=table,
             sandbox=sandbox or Unconfined(),
-            environ=os.environ,
+            environ=environ or os.environ,
+            has_screens=has_screens,
         )
-        listeners, templates = [], Templates(top / "templates")
-        async with no_terminals(workspaces) as terminals:
+        async with open_desktops(workspaces) as desktops, no_terminals(workspaces) as terminals:
+            listeners, templates = [desktops], Templates(top / "templates")
             lifecycle = WorkspaceLifecycle(
                 workspaces, templates, terminals, bus=bus, limits=limits, listeners=listeners
             )
             with lifecycle.caretaker.follow(bus):
-                yield Daemon(store, workspaces, lifecycle, listeners, top / "templates")
+                yield Daemon(store, workspaces, lifecycle, listeners, top / "templates", desktops)
 
 
 @asynccontextmanager
