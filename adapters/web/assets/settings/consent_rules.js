@@ -9,7 +9,7 @@ export const WORDS = /** @type {Record<string, [string, string]>} */ ({
   allow: ["go", "runs"], ask: ["wait", "is asked about"], deny: ["bad", "is denied"],
 });
 const TEST = "chats/config/approvals/test";
-const POLICIES = [["allow", "runs"], ["ask", "is asked about"], ["deny", "is denied"]];
+const POLICIES = [["allow", "they run"], ["ask", "a person is asked"], ["deny", "they are denied"]];
 
 /** @param {{word: string}} props */
 export function Policy({ word }) {
