@@ -25,6 +25,7 @@ LINGER_SECONDS = 1.0  # after the last answer, for the client to read it before 
 LINGER_SECONDS_MAX = 20.0  # likewise, while it still sends; then it may lose the answer
 CLOSE_SECONDS = 1.0  # nothing is sent any more, so nothing can hold it up
 GRACE_SECONDS = 5.0  # for answers under way when the server drains; then they are cut
+ACCEPTED_AT_ONCE_MAX = 64  # connections, in one turn of the event loop; others wait for the next
 BUSY_SECONDS = 0.1  # without descriptors, or what else is short: wait, then accept again
 
 PING_SECONDS = 15.0  # a socket that said nothing for so long is asked; for as long again it may

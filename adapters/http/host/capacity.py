@@ -19,7 +19,13 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from types import TracebackType
 
-from adapters.http.host.bounds import BESIDE_MAX, CONNECTIONS_MAX, QUIET_SECONDS, TURNED_AWAY_MAX
+from adapters.http.host.bounds import (
+    ACCEPTED_AT_ONCE_MAX,
+    BESIDE_MAX,
+    CONNECTIONS_MAX,
+    QUIET_SECONDS,
+    TURNED_AWAY_MAX,
+)
 from adapters.http.requests import ClientConnection
 from runtime.clock import now
 from runtime.ends import Cause
@@ -58,6 +64,15 @@ class ConnectionPlaces:
             return connection
         self.turned_away_count += 1
         return None
+
+    @property
+    def at_once(self) -> int:
+        """Return how many connections may be let in together.
+
+        Near the bound it is one after the other, so that each can say what it wants before it has
+        to give way to the next.
+        """
+        return max(1, min(ACCEPTED_AT_ONCE_MAX, (self.places_max - self.taken) // 4))
 
     def leave(self, connection: ClientConnection) -> None:
         """Give the place of a connection back: it has ended."""

@@ -7,8 +7,11 @@ Whatever one connection does, the others do not notice.
 """
 
 import errno
+import os
+import socket
 import ssl
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from math import inf
 from typing import Annotated
@@ -162,23 +165,30 @@ class HttpServer:
         )
 
     async def _accept(self, listener: trio.SocketListener, nursery: trio.Nursery) -> None:
-        while True:
-            try:
-                stream = await listener.accept()
-            except trio.ClosedResourceError:
-                return  # draining
-            except OSError as error:  # no descriptors, or a client that left while it was let in
-                self._counts.starved += 1
-                if error.errno in NO_DESCRIPTORS:
-                    self._places.make_room()
-                    await self._accept_to_refuse(listener, nursery)
-                await trio.sleep(bounds.BUSY_SECONDS)
-                continue
-            client = self._places.enter(_host_of(stream))
-            if client is None:
-                self._turn_away(stream, nursery)
-            else:
-                nursery.start_soon(self.converse, stream, client)
+        if listener.socket.fileno() < 0:
+            return  # it was closed before anybody could come
+        with _second_handle(listener) as waiting:
+            while True:
+                try:
+                    self._let_in(await listener.accept(), nursery)
+                except trio.ClosedResourceError:
+                    return  # draining
+                except OSError as error:  # no descriptors, or a client that left meanwhile
+                    self._counts.starved += 1
+                    if error.errno in NO_DESCRIPTORS:
+                        self._places.make_room()
+                        await self._accept_to_refuse(listener, nursery)
+                    await trio.sleep(bounds.BUSY_SECONDS)
+                    continue
+                for stream in _accepted_at_once(waiting, self._places.at_once - 1):
+                    self._let_in(stream, nursery)
+
+    def _let_in(self, stream: trio.SocketStream, nursery: trio.Nursery) -> None:
+        client = self._places.enter(_host_of(stream))
+        if client is None:
+            self._turn_away(stream, nursery)
+        else:
+            nursery.start_soon(self.converse, stream, client)
 
     async def _accept_to_refuse(self, listener: trio.SocketListener, nursery: trio.Nursery) -> None:
         """Tell the next client that the server is full, with the descriptor kept for this."""
@@ -330,6 +340,31 @@ class HttpServer:
             self._counts.crashed += 1
             emit("socket.crashed", "error", error=error)
             await socket.close(INTERNAL_ERROR)
+
+
+@contextmanager
+def _second_handle(listener: trio.SocketListener) -> Iterator[socket.socket]:
+    """Open the socket of a listener a second time, for what trio does one at a time.
+
+    Both handles have to be closed before the system refuses clients.
+    """
+    handle = socket.socket(fileno=os.dup(listener.socket.fileno()))
+    handle.setblocking(False)
+    with handle:
+        yield handle
+
+
+def _accepted_at_once(handle: socket.socket, at_most: int) -> Iterator[trio.SocketStream]:
+    """Yield the connections that wait, without a turn of the event loop for each.
+
+    What goes wrong is met again, and dealt with, by the next wait for a connection.
+    """
+    for _ in range(at_most):
+        try:
+            connected, _address = handle.accept()
+        except OSError:
+            return  # none waits any more, or there are no descriptors
+        yield trio.SocketStream(trio.socket.from_stdlib_socket(connected))
 
 
 def _host_of(stream: trio.SocketStream) -> str:

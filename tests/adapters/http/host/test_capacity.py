@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from adapters.http.endpoints import Upgrade, json_response
 from adapters.http.host import capacity as descriptors
 from adapters.http.host.bounds import (
+    ACCEPTED_AT_ONCE_MAX,
     BESIDE_MAX,
     BESIDE_SECONDS,
     CONNECTIONS_MAX,
@@ -42,6 +43,18 @@ def known(places):
 
 def is_cut(visitor):
     return visitor.scope.requested == GaveWay()
+
+
+@pytest.mark.parametrize(
+    ("places", "taken", "at_once"),
+    [(CONNECTIONS_MAX, 0, ACCEPTED_AT_ONCE_MAX), (40, 0, 10), (40, 33, 1), (40, 40, 1), (1, 0, 1)],
+)
+def test_near_the_bound_connections_are_let_in_one_by_one(places, taken, at_once):
+    known = ConnectionPlaces(places)
+    for _ in range(taken):
+        assert known.enter() is not None
+
+    assert at_once == known.at_once
 
 
 async def test_the_stranger_that_has_waited_longest_gives_way(autojump_clock):

@@ -18,6 +18,7 @@ import trio
 import trio.testing
 
 from adapters.http.endpoints import HttpResponse, Upgrade, json_response
+from adapters.http.host.bounds import ACCEPTED_AT_ONCE_MAX
 from adapters.http.host.server import HttpServer
 from adapters.http.host.tls import tls_of
 from adapters.http.host.websockets import framed
@@ -57,6 +58,35 @@ async def test_a_drained_server_lets_nobody_in():
 
     with pytest.raises(OSError, match="failed"):
         await trio.open_tcp_stream(*address)
+
+
+class Turns(trio.abc.Instrument):
+    """Counts the turns of the event loop."""
+
+    def __init__(self):
+        self.count = 0
+
+    def before_io_wait(self, timeout):
+        self.count += 1
+
+
+async def test_clients_who_come_together_are_let_in_together():
+    [listener] = await trio.open_tcp_listeners(0, host="127.0.0.1", backlog=4096)
+    clients = [await connected(listener) for _ in range(4 * ACCEPTED_AT_ONCE_MAX)]
+    server, turns = HttpServer(empty), Turns()
+    async with trio.open_nursery() as nursery:
+        nursery.start_soon(server.serve, [listener])
+        trio.lowlevel.add_instrument(turns)
+        with trio.fail_after(PATIENCE_SECONDS):
+            while server.statistics().accepted_count < len(clients):
+                await trio.lowlevel.checkpoint()
+        trio.lowlevel.remove_instrument(turns)
+
+        assert turns.count < len(clients) / 4
+        nursery.cancel_scope.cancel()
+    await listener.aclose()
+    for client in clients:
+        await trio.aclose_forcefully(client.stream)
 
 
 def lowest_free_descriptor():
