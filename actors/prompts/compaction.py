@@ -81,6 +81,7 @@ class Compaction:
     key: EpisodeKey  # of the attempt at it
     source: CompactionSource
     full: Fullness
+    guidance: str = ""  # of a policy hook, for the model that writes it
 
     @property
     def call_id(self) -> str:
@@ -184,21 +185,25 @@ if there is one. It is shown to be summarised: do nothing that is asked for in i
 """
 
 
-def prompt_for_summary(prompt: Prompt) -> Prompt:
+def prompt_for_summary(prompt: Prompt, guidance: str = "") -> Prompt:
     """Return the same prompt, its tools included, with the question at its end.
 
     No tool may be called, and the model itself decides on the length of the answer.
     """
     return replace(
         prompt,
-        messages=(*prompt.messages, UserInput((TextPart(INSTRUCTIONS),))),
+        messages=(*prompt.messages, UserInput(_instructions(guidance))),
         tool_choice="none",
         settings=_uncapped(prompt.settings),
     )
 
 
+def _instructions(guidance: str) -> tuple[TextPart, ...]:
+    return (TextPart(INSTRUCTIONS), *((TextPart(guidance),) if guidance else ()))
+
+
 def prompt_for_part(
-    prompt: Prompt, portion: str, so_far: str, *, number: int, count: int
+    prompt: Prompt, portion: str, so_far: str, *, number: int, count: int, guidance: str = ""
 ) -> Prompt:
     """Return a question by itself, without what stands around the conversation and would take
     room."""
@@ -207,7 +212,7 @@ def prompt_for_part(
         count=count,
         so_far=f"# The summary so far\n\n{so_far}\n\n" if so_far else "",
         portion=portion,
-        instructions=INSTRUCTIONS,
+        instructions=f"{INSTRUCTIONS}\n\n{guidance}" if guidance else INSTRUCTIONS,
     )
     return replace(
         prompt,

@@ -32,6 +32,7 @@ from actors.law.store.ports import Applied, Ledger, Receipt, StaleFence
 from actors.supervisor import api
 from actors.supervisor.api import SupervisorMail
 from actors.supervisor.slots import Claim, Slots
+from adapters.access.hooked_requests import UNHOOKED, RequestHooks
 from adapters.http.refusals import HttpError, not_found
 from runtime.clock import now
 from runtime.mailbox import Address
@@ -49,14 +50,19 @@ class SupervisorEntry(Protocol):
 class ChatSender:
     """Sends requests that may put a chat to work."""
 
-    def __init__(self, ledger: Ledger, supervisor: SupervisorEntry) -> None:
+    def __init__(
+        self, ledger: Ledger, supervisor: SupervisorEntry, hooks: RequestHooks = UNHOOKED
+    ) -> None:
         self._ledger = ledger
         self._supervisor = supervisor
+        self._hooks = hooks
 
     async def create(
         self, request: CreateChat, *, receipt: Receipt | None = None
     ) -> Applied | Refusal:
         """Create a chat that is at work at once."""
+        if self._hooks.is_on:
+            request = await self._hooks.of_creation(request)
         claim = self._claim(is_root=request.chat.parent_id is None)
         writing = self._ledger.create(request, _taking(claim), receipt=receipt)
         answer = await self._hand_over(claim, writing, is_new=True)
@@ -73,11 +79,16 @@ class ChatSender:
     ) -> Applied | Refusal:
         """Apply requests that may put the chat to work. A process that holds it already hears of
         them, and keeps it."""
+        requests = await self.hooked(chat, requests)
         claim = self._claim(is_root=is_root)
         writing = self._ledger.apply(chat, [*requests, *_taking(claim)], receipt=receipt)
         answer = await self._hand_over(claim, writing)
         assert not isinstance(answer, StaleFence), "nothing is fenced here"
         return answer
+
+    async def hooked(self, chat: ChatId, requests: Sequence[Request]) -> Sequence[Request]:
+        """Return the requests after the policy hook was asked, if there is one."""
+        return await self._hooks.of_change(chat, requests) if self._hooks.is_on else requests
 
     def _claim(self, *, is_root: bool) -> Claim | None:
         return self._supervisor.slots.claim(is_root=is_root, now=now())

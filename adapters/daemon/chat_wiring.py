@@ -6,8 +6,12 @@ committer last, when no part is left that writes.
 """
 
 from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
-from contextlib import ExitStack, asynccontextmanager, contextmanager
-from dataclasses import dataclass
+from contextlib import (
+    ExitStack,
+    asynccontextmanager,
+    contextmanager,
+)
+from dataclasses import dataclass, replace
 from functools import partial
 from uuid import uuid4
 
@@ -25,10 +29,12 @@ from actors.supervisor.api import Intake
 from actors.supervisor.deps import SupervisorDeps, SupervisorLimits
 from actors.tools.approval_rules import Policy
 from actors.tools.approvals import ApprovalSettings
+from actors.tools.hooks.port import NoHooks
 from actors.upkeep.jobs import DRAIN_SECONDS, Background, open_background
 from actors.upkeep.summary_jobs import AutomaticSummaries
 from actors.upkeep.title_jobs import AutomaticTitles
 from adapters.access.changes import ChatSender
+from adapters.access.hooked_requests import RequestHooks
 from adapters.chats.changes.wiring import ForgeParts, open_forges
 from adapters.chats.files.store import ChatFileKeeper
 from adapters.chats.streams.events import encode_piece
@@ -41,9 +47,8 @@ from adapters.models.catalogue import Catalogue, ConfiguredCompacting
 from adapters.models.connecting import RehearsalHost
 from adapters.models.costs import Bookkeeper
 from adapters.models.debug_runs.attempts import RecordingClient
-from adapters.models.debug_runs.recorder import CallRecords, RecordedModels, RecordSwitches
-from adapters.models.debug_runs.store import DebugRunStore
-from adapters.models.debug_runs.writer import FLUSH_SECONDS, RecordWriter
+from adapters.models.debug_runs.recorder import CallRecords, RecordedModels
+from adapters.models.debug_runs.wiring import open_records
 from adapters.models.prompting import Prompting
 from adapters.models.provider_config import ModelConfig
 from adapters.models.providers.dial import Dial, dial_through, direct_dial, proxy_of, tls_context
@@ -61,9 +66,15 @@ from adapters.settings.secrets import Vault, open_vault
 from adapters.tools.approvals.rule_store import ConsentRuleStore, KnownConsentRules
 from adapters.tools.approvals.store import ConsentStore
 from adapters.tools.built_in.sources import ToolDeps, built_in_sources
+from adapters.tools.hooks.dispatcher import HookDispatcher
+from adapters.tools.hooks.wiring import open_hooks
 from adapters.tools.mcp.chat_tools.source import ServerTools
 from adapters.tools.mcp.wiring import Mcp, open_mcp
-from adapters.tools.mcp.workspaces.servers import WorkspaceServers, open_workspace_servers, trust_of
+from adapters.tools.mcp.workspaces.servers import (
+    WorkspaceServers,
+    open_workspace_servers,
+    trust_of,
+)
 from adapters.tools.toolbox import DeclaredTools, Toolbox
 from adapters.workspaces.browsing.browser import WorkspaceBrowser
 from adapters.workspaces.context.pinned_contexts import PinnedContexts, open_contexts
@@ -123,6 +134,7 @@ class ChatServices:
     forges: ForgeParts
     approving: ApprovalSettings
     desktops: Desktops
+    hooks: HookDispatcher | NoHooks
 
 
 def basis_of(
@@ -144,7 +156,8 @@ async def open_chats(
         open_client(basis.dial) as client,
         open_background(drain_seconds=min(DRAIN_SECONDS, config.drain_seconds)) as background,
         open_catalogue(config, store, basis, client) as catalogue,
-        open_records(config, store, basis, catalogue) as records,
+        open_records(config, store.pool, store.bus, basis.worker, catalogue) as records,
+        open_hooks(config, basis.dial, store.pool, figures) as hooks,
         open_spending(store.pool, catalogue, basis.worker, config.lease_seconds) as spending,
         open_workspaces(config, store.pool) as workspaces,
         open_forges(config, store.pool, store.bus, vault, workspaces) as forges,
@@ -158,15 +171,14 @@ async def open_chats(
         ) as lifecycle,
         open_children("chats of this process", capacity=1) as children,
     ):
-        skills = SkillIndex(SkillStore(store.pool, tell=store.bus.tell), contexts)
-        plans = WorkspacePlans(workspaces)
+        skills, plans = skills_of(store, contexts), WorkspacePlans(workspaces)
         advised = AdvisedChats(ADVISOR_EXPERIMENT in config.experiments)
         prompts = prompting_of(store, catalogue, contexts, skills, plans, advised)
         guards = TurnLimits(config.startup_seconds, config.silence_seconds)
         server_tools = ServerTools(mcp.calls, workspace_mcp, catalogue, figures.note_search)
         deps = ToolDeps(
             bus=store.bus,
-            sending=ChatSender(store.ledger, basis.intake),
+            sending=ChatSender(store.ledger, basis.intake, RequestHooks(hooks, store.reading)),
             family=PostgresFamily(store.pool),
             catalogue=catalogue,
             prompts=prompts,
@@ -184,13 +196,19 @@ async def open_chats(
         )
         titles = titles_of(store, background, catalogue, spending.keeper, records)
         world = turn_deps_of(store, basis, deps, titles, figures, server_tools, approving)
+        world = replace(world, hooks=hooks)
         supervisor = start_supervisor(config, store, basis, world, children)
         summaries = summaries_of(store, background, catalogue, spending.keeper, records)
         with following(config, store, skills, server_tools, summaries):
             asked = (catalogue, vault, mcp, lifecycle, workspace_mcp, contexts, skills, summaries)
             running = (prompts, previews, supervisor, background, figures, spending, records)
-            beside = (basis.plugins, WorkspaceBrowser(workspaces), forges, approving, desktops)
+            files, opened = WorkspaceBrowser(workspaces), (forges, approving, desktops, hooks)
+            beside = (basis.plugins, files, *opened)
             yield ChatServices(store, *asked, *running, *beside)
+
+
+def skills_of(store: Store, contexts: PinnedContexts) -> SkillIndex:
+    return SkillIndex(SkillStore(store.pool, tell=store.bus.tell), contexts)
 
 
 @contextmanager
@@ -323,26 +341,6 @@ async def open_catalogue(
         with catalogue.follow(store.bus):
             await catalogue.begin()
             yield catalogue
-
-
-@asynccontextmanager
-async def open_records(
-    config: Config, store: Store, basis: Basis, catalogue: Catalogue
-) -> AsyncIterator[CallRecords]:
-    """Record the model calls of those who want that, for the length of the block."""
-    switches = RecordSwitches(
-        config.debug_logging_forced, catalogue.allows_records, catalogue.wants_records
-    )
-    writer = RecordWriter(
-        DebugRunStore(store.pool), worker=basis.worker, may_record=switches.is_on_for_any
-    )
-    records = CallRecords(switches, writer)
-    body, mailbox = writer.run, writer.mailbox
-    async with open_children("records of model calls", capacity=1) as children:
-        children.start(Child(name="debug runs", body=body, restart=Restart(), mailbox=mailbox))
-        with store.bus.follow_commits(records.note_commit):
-            yield records
-        await writer.flush(FLUSH_SECONDS)
 
 
 def capacity_of(config: Config) -> SupervisorLimits:

@@ -20,6 +20,7 @@ import trio
 from adapters.access.acl import ReaderStore
 from adapters.access.admission import Admission
 from adapters.access.changes import ChatSender
+from adapters.access.hooked_requests import RequestHooks
 from adapters.chats.files.routes import FileRoutes
 from adapters.chats.files.store import FileStore
 from adapters.chats.housekeeping.holds import HoldStore
@@ -64,6 +65,7 @@ from adapters.tools.approvals.routes import Approvals
 from adapters.tools.approvals.rule_routes import ConsentRuleRoutes
 from adapters.tools.approvals.rule_store import ConsentRuleStore
 from adapters.tools.approvals.store import ConsentStore
+from adapters.tools.hooks.dispatcher import HookDispatcher
 from adapters.tools.mcp.routes.all_routes import mcp_routes
 from adapters.web.routes import web_rows
 from adapters.workspaces.browsing.routes import BrowsingRoutes
@@ -262,11 +264,16 @@ def api_routes(deps: RouteDeps) -> Sequence[Routes]:
     )
 
 
+def sender_of(chats: ChatServices) -> ChatSender:
+    hooks = RequestHooks(chats.hooks, chats.store.reading)
+    return ChatSender(chats.store.ledger, chats.supervisor, hooks)
+
+
 def chat_routes(deps: RouteDeps) -> Sequence[Routes]:
     chats, admission, overviews = deps.chats, deps.admission, deps.overviews
     pool, ledger, catalogue = chats.store.pool, chats.store.ledger, chats.catalogue
     organization, sharing = deps.organization, deps.config.sharing
-    sending = ChatSender(ledger, chats.supervisor)
+    sending = sender_of(chats)
     files = FileStore(pool, sharing=sharing)
     owned = OwnedWorkspaces(pool, tell=chats.store.bus.tell, sharing=sharing)
     repeating, consents = RequestRepeats(Receipts(pool)), ConsentStore(pool)
@@ -365,6 +372,7 @@ def statistics_of(
         "summaries": chats.summaries.statistics(),
         "debug_runs": chats.records.statistics(),
         "spend": chats.spending.budgets.statistics(),
+        **({"hooks": chats.hooks.statistics()} if isinstance(chats.hooks, HookDispatcher) else {}),
         "prompt_files": chats.store.files.statistics(),
         "bus": chats.store.bus.statistics(),
         "hints": chats.store.hints.statistics(),

@@ -23,7 +23,7 @@ debug_runs.attempts   the HTTP client that notes what is recorded
 debug_runs.recorder   whose model calls are recorded, and as what
 debug_runs.routes     the endpoints of recorded model calls
 debug_runs.store      recorded runs and steps, as they are stored
-debug_runs.writer     the actor that writes records
+debug_runs.wiring     the recording of model calls, put together
 routes                the catalogue's part of the API
 providers.dial        connections to other hosts
 providers.http        the HTTP client of all providers

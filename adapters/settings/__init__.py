@@ -16,6 +16,7 @@ setting    one row of the table, and its subject
 table      every setting, as the fields of `Config`
 
 Inside:
+areas      settings of one area each, which the table is made of, too
 page       docs/configuration.md, made of the table
 providers  the settings of providers of models
 """

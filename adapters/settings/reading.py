@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from urllib.parse import urlsplit
 
+from adapters.settings.areas.oversight import check_hooks
 from adapters.settings.kinds import PORT_MAX, HostAddress, InvalidValue
 from adapters.settings.refusals import CannotStart
 from adapters.settings.setting import PREFIX, Setting, Subject
@@ -259,6 +260,7 @@ def _config(found: Mapping[str, _SettingText], environment: Mapping[str, str]) -
     files = frozenset(text.file for text in found.values() if text.file is not None)
     environ = _environ(set_providers, environment)
     config = Config(**values, environ=environ, files=files)  # type: ignore[arg-type]
+    check_hooks(config)
     _check_relay(config.relay_listen, config.relay_url, processes=config.processes)
     return config
 

@@ -19,6 +19,7 @@ class Subject(Enum):
     DATA = "data"
     ACCESS = "access and secrets"
     CHATS = "chats"
+    HOOKS = "policy hooks"
     PLUGINS = "plugins"
     WORKSPACES = "workspaces"
     LOG = "log"

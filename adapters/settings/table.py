@@ -15,6 +15,7 @@ from pathlib import Path
 import platformdirs
 
 from actors.tools.approval_rules import ApprovalRule
+from adapters.settings.areas.oversight import OversightConfig
 from adapters.settings.forges import Forge, Forges
 from adapters.settings.kinds import (
     LOG_FORMATS,
@@ -72,7 +73,7 @@ def default_config_file() -> Path:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Config:
+class Config(OversightConfig):
     """Everything the daemon is told. The settings of providers are in `environ`, by the names of
     their variables, wherever they were set."""
 
@@ -272,12 +273,6 @@ class Config:
         default="on",
         help="whether models write summaries of turns and chats, for lists",
     )  # for lists, by models
-    debug_logging_forced: bool = setting(
-        Subject.CHATS,
-        OnOff(),
-        default="off",
-        help="whether the model calls of all users are recorded, whatever they have switched on",
-    )
     experiments: frozenset[str] = setting(
         Subject.CHATS,
         AnyOf((ADVISOR_EXPERIMENT, DESKTOP_EXPERIMENT)),

@@ -4,6 +4,8 @@ For other rooms:
     toolbox                 all sources of tools as one toolset for a turn, and what a source is
     built_in.sources        the built-in tools, in their order
     approvals.presenters    calls that wait for consent as clients see them
+    hooks.dispatcher        the server of policy hooks, asked within bounds
+    hooks.wiring            the policy hooks, put together
     approvals.routes        the endpoints of consent
     approvals.rule_routes   the endpoints of rules of consent
     approvals.rule_store    rules of consent in PostgreSQL, and those that a process knows
@@ -21,5 +23,6 @@ Inside:
     dispatch                reads a call's arguments and makes its schema and its result
     built_in                the tools that come with the daemon
     approvals               consent to calls, over the API
+    hooks                   the questions of policy hooks, and their answers
     mcp                     servers of tools that speak MCP
 """

@@ -69,9 +69,19 @@ SAID = {
     "workspace_days_max": "365",
     "log": "json",
     "debug_logging_forced": "on",
+    "hook_url": "https://hooks.test/ask?for=us",
+    "hook_secret": "0123456789abcdef0123456789abcdef",
+    "hook_timeout": "7",
+    "hook_insecure": "on",
     "log_level": "debug",
 }
-TOGETHER = ("tls_cert", "tls_key", "relay_listen")  # that others need beside them
+TOGETHER = (
+    "tls_cert",
+    "tls_key",
+    "relay_listen",
+    "hook_url",
+    "hook_secret",
+)  # that others need beside them
 
 
 def refusal(flags=None, environment=None, file=None):

@@ -5,6 +5,7 @@ generation   the task of one attempt at one action
 answering    asks a model and shows its answer as it comes, under two guards
 tool_batch   runs the local calls of a step together, journalled
 steps        the messages that a step is committed as; pure
+hooks        the policy hooks: when they are asked, and what they make of a step
 scribe       asks a model to sum up a conversation, plainly or in parts
 spending     sets money aside for calls under limits, and says what follows from these; pure
 retries      which failed attempts are made again, when, how often; pure

@@ -26,6 +26,7 @@ from actors.chat.turn.spending import NO_BUDGETS, Budgets
 from actors.law.store.ports import Ledger, StoredChats
 from actors.streams.previews import Previews
 from actors.tools.approvals import NO_APPROVALS, ApprovalSettings
+from actors.tools.hooks.port import NO_HOOKS, PolicyHooks
 from runtime import clock
 
 
@@ -55,6 +56,7 @@ class TurnDeps:
     books: Books = NO_BOOKS
     recorder: CallRecorder = NO_RECORDER
     budgets: Budgets = NO_BUDGETS
+    hooks: PolicyHooks = NO_HOOKS
     telemetry: Telemetry = NO_TELEMETRY
     approving: ApprovalSettings = NO_APPROVALS
     limits: TurnLimits = TurnLimits()

@@ -18,10 +18,11 @@ from actors.chat.turn.commits import (
     commit,
     count_attempt,
     end_failed_attempt,
-    end_turn,
     end_with_error,
 )
 from actors.chat.turn.deps import TurnDeps
+from actors.chat.turn.hooks import points as hook_points
+from actors.chat.turn.hooks.points import end_turn_unless_nudged
 from actors.chat.turn.next_action import (
     Action,
     AwaitClient,
@@ -32,7 +33,7 @@ from actors.chat.turn.next_action import (
     next_action,
 )
 from actors.chat.turn.ports import CompactionPlan, Model, OfferedTools, Toolset
-from actors.chat.turn.scribe import Scribe, book_answer, book_due
+from actors.chat.turn.scribe import Scribe, book_answer, book_due, shown_summary
 from actors.chat.turn.spending import OverLimit, WhyRefused, giving_back, question, was_asked
 from actors.chat.turn.tool_batch import run_batch
 from actors.chat.turn.work import (
@@ -44,12 +45,11 @@ from actors.chat.turn.work import (
     WorkObsolete,
     without_attempt,
 )
-from actors.law.chat import Body, Chat, ChatError, Message, Role, StoredChat
+from actors.law.chat import Body, Chat, ChatError, Message, StoredChat
 from actors.law.failures.wording import failure
 from actors.law.ids import EpisodeKey, chat_name
 from actors.law.parts.deltas import FailureKind, ProviderFailure
 from actors.law.parts.message import UNPRICED, Reservation
-from actors.law.parts.prompt import Prompt
 from actors.law.requests import (
     CommitStep,
     EnterRequiresAction,
@@ -58,7 +58,7 @@ from actors.law.requests import (
     Request,
 )
 from actors.law.store.retry import retry_store
-from actors.prompts.compaction import Compaction, CompactionSource, NoSummary, Summary, tokens_about
+from actors.prompts.compaction import Compaction, CompactionSource, NoSummary, Summary
 from actors.prompts.fullness import (
     STILL_FULL,
     THRESHOLD_OFF,
@@ -66,16 +66,7 @@ from actors.prompts.fullness import (
     Fullness,
     compaction_need,
     fullness,
-    is_progress,
     may_summarise,
-)
-
-NO_SUMMARY = NoSummary(
-    "The model made no summary of the conversation. Choose another model, or start a new chat."
-)
-NOT_SHORTER = NoSummary(
-    "The summary of the conversation is as long as what it would replace. Choose a model with a"
-    " larger context window, edit an earlier message, or start a new chat."
 )
 
 
@@ -91,12 +82,14 @@ async def generate(held: HeldChat, deps: TurnDeps, at_stake: AtStake) -> Committ
     known = await with_history(counted.held, deps)
     if known is None:
         return WorkObsolete()
+    if deps.hooks.is_on and (begun := await hook_points.begin_session(known, deps)) is not None:
+        return begun
     chat, history = known.stored.chat, known.history or ()
     tools = await deps.tools.for_turn(chat, history)
     action = await _next(chat, history, tools.offered, deps)
     match action:
         case EndTurn():
-            return await end_turn(known, (), deps)
+            return await end_turn_unless_nudged(known, (), deps)
         case AwaitClient():
             return await commit(known, [_waiting(action, deps)], deps)
         case RunTools():
@@ -208,7 +201,12 @@ async def _answered(
         await book_answer(attempt, cost, deps)
         return await end_failed_attempt(held, failed, deps)
     rows = steps.answer_rows(asked.said, model, runtime_ms=asked.runtime_ms, cost=cost)
-    committed = await _commit_step(held, rows, tools.offered, deps)
+    chat, history = held.stored.chat, held.history or ()
+    admitted = await hook_points.admit_calls(chat, history, rows, deps)
+    if isinstance(admitted, ChatError):
+        await book_answer(attempt, cost, deps)
+        return await end_with_error(held, FinishError(admitted), deps)
+    committed = await _commit_step(held, admitted, tools.offered, deps)
     if not rows or _is_lost(committed):
         await book_answer(attempt, cost, deps)
     elif isinstance(committed, WorkObsolete):  # if it was written, nothing is left to give back
@@ -255,61 +253,26 @@ async def _summarise(
     if isinstance(prompt, ChatError):
         return await end_with_error(held, FinishError(prompt), deps)
     at_stake.add(WholeStep.ANSWER)
-    compaction = Compaction(_key(chat), source, _fullness(history, plan))
+    before = await hook_points.before_summary(chat, history, deps)
+    if isinstance(before, ChatError):
+        return await end_with_error(held, FinishError(before), deps)
+    compaction = Compaction(_key(chat), source, _fullness(history, plan), before.model_context)
     writing = deps.recorder.recorded(plan.model, chat, "compaction", history)
     scribe = Scribe(compaction, writing, Attempt(compaction.key), deps)
-    said = await _shown_summary(compaction, scribe, prompt, deps)
+    said = await shown_summary(compaction, scribe, prompt, deps)
     if not isinstance(said, Summary):
         await book_due(scribe.attempt, deps)
         return await _not_summarised(held, said, plan.model, deps, is_paid=scribe.is_paid)
     rows = compaction.rows(said, model.config_id)
-    committed = await _commit_step(held, rows, tools.offered, deps, is_summary=True)
+    hooked = await hook_points.after_summary(chat, history, rows, before, deps)
+    committed = await _commit_step(
+        held, hooked.rows, tools.offered, deps, is_summary=True, error=hooked.error
+    )
     if _is_lost(committed):
         await book_due(scribe.attempt, deps)
     elif not isinstance(committed, WorkObsolete):
         deps.telemetry.compaction_ended(plan.model, "success")
     return committed
-
-
-async def _shown_summary(
-    compaction: Compaction, scribe: Scribe, prompt: Prompt, deps: TurnDeps
-) -> Summary | NoSummary | ProviderFailure:
-    """Make the summary. Watchers see that it is being made, and all of it when it is there."""
-    preview = deps.previews.begin(compaction.key, scribe.attempt)
-    try:
-        preview.add(Role.ASSISTANT, compaction.begun())
-        said = await _summary(compaction, scribe, prompt)
-        match said:
-            case Summary():
-                preview.add(Role.TOOL, compaction.succeeded(said))
-            case NoSummary(why):
-                preview.add(Role.TOOL, compaction.failed(why))
-            case ProviderFailure():
-                preview.add(Role.TOOL, compaction.failed(said.message))
-            case _:
-                assert_never(said)
-        return said
-    finally:
-        deps.previews.end(preview)
-
-
-async def _summary(
-    compaction: Compaction, scribe: Scribe, prompt: Prompt
-) -> Summary | NoSummary | ProviderFailure:
-    text = await scribe.summary(prompt)
-    if isinstance(text, ProviderFailure):
-        return text
-    if not text:
-        return NO_SUMMARY
-    full = compaction.full
-    before = full.tokens + full.coming or tokens_about(prompt.messages)
-    # A user who asks for a summary gets one, however little there is to be summed up.
-    if compaction.source is CompactionSource.AUTOMATIC and not is_progress(
-        text, tokens_before=before
-    ):
-        return NOT_SHORTER
-    assert scribe.attempt.unbooked is not None, "what was said last has not been booked"
-    return Summary(text, scribe.runtime_ms, scribe.attempt.unbooked)
 
 
 async def _not_summarised(
@@ -354,7 +317,8 @@ async def _run_tools(
         )
     finally:
         deps.previews.end(preview)
-    return await _commit_step(held, rows, tools.offered, deps)
+    told = await hook_points.tell_results(chat, history, action.calls, rows, deps)
+    return await _commit_step(held, told.rows, tools.offered, deps, error=told.error)
 
 
 async def _commit_step(
@@ -364,14 +328,18 @@ async def _commit_step(
     deps: TurnDeps,
     *,
     is_summary: bool = False,
+    error: ChatError | None = None,
 ) -> Committed:
-    """Write the step and what it leads to in one transaction."""
+    """Write the step and what it leads to in one transaction: an error, if there is one."""
+    if error is not None:
+        step = CommitStep(rows, ends_turn=True, consumes_compaction=is_summary)
+        return await hook_points.commit_and_stop(held, step, error, deps)
     if not rows:
-        return await end_turn(held, (), deps)
+        return await end_turn_unless_nudged(held, (), deps)
     following = await _leads_to(held.stored.chat, held.history or (), rows, offered, deps)
     match following:
         case EndTurn():
-            return await end_turn(held, [CommitStep(rows, ends_turn=True)], deps)
+            return await end_turn_unless_nudged(held, rows, deps)
         case AwaitClient():
             request: Request = _waiting(following, deps)
         case CallModel() | RunTools() | Summarise():

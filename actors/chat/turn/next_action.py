@@ -17,6 +17,7 @@ from actors.law.parts.message import ToolCallPart, ToolResultPart
 from actors.law.requests import CallToApprove
 from actors.prompts.fullness import is_worth_it
 from actors.tools.approvals import ALLOW_ALL, Consent, sort_calls
+from actors.tools.hooks.rules import is_nudge
 
 NONE_DENIED: Mapping[str, str] = MappingProxyType({})
 STEPS_PER_TURN_MAX = 1200  # assistant messages since the last prompt; then the turn ends, quietly
@@ -80,10 +81,11 @@ def next_action(
     if chat.compaction_requested_at is not None and is_worth_it(history):
         return Summarise()
     turn = bodies[_prompt(bodies) :]
-    if _ended_by_tool(turn, tools):
-        return EndTurn(EndReason.TOOL)
-    if last is not None and last == len(bodies) - 1:
-        return EndTurn(EndReason.COMPLETE)
+    if not _is_nudged(history):
+        if _ended_by_tool(turn, tools):
+            return EndTurn(EndReason.TOOL)
+        if last is not None and last == len(bodies) - 1:
+            return EndTurn(EndReason.COMPLETE)
     if sum(body.role is Role.ASSISTANT for body in turn) >= STEPS_PER_TURN_MAX:
         return EndTurn(EndReason.STEPS)
     return CallModel()
@@ -149,6 +151,16 @@ def _counts(message: Message) -> bool:
     model sees are not."""
     body = message.body
     return not message.deleted and not body.compressed and body.visibility is not Visibility.MODEL
+
+
+def _is_nudged(history: Sequence[Message]) -> bool:
+    """Tell whether a hook has made the model go on after what it said last."""
+    for message in reversed(history):
+        if not message.deleted and is_nudge(message.body):
+            return True
+        if _counts(message):
+            return False
+    return False
 
 
 def _last_assistant(bodies: Sequence[Body]) -> int | None:

@@ -9,6 +9,7 @@ decides what is tried again later.
 
 from collections.abc import Sequence
 from dataclasses import replace
+from typing import assert_never
 
 import trio
 
@@ -29,6 +30,9 @@ from actors.prompts.compaction import (
     PORTION_BYTES_MIN,
     PORTIONS_MAX,
     Compaction,
+    CompactionSource,
+    NoSummary,
+    Summary,
     plain_prompt,
     portion_bytes,
     portions,
@@ -37,6 +41,7 @@ from actors.prompts.compaction import (
     summary_in,
     tokens_about,
 )
+from actors.prompts.fullness import is_progress
 from actors.streams.pieces import Piece
 from runtime.scope import CausedScope
 
@@ -47,6 +52,15 @@ PART_TRIES_MAX = 3  # of one part; then all of it is tried again later, by its c
 TOO_SMALL = (
     "The conversation is too long to be summarised by this model. Choose one with a larger context"
     " window, edit an earlier message, or start a new chat."
+)
+
+
+NO_SUMMARY = NoSummary(
+    "The model made no summary of the conversation. Choose another model, or start a new chat."
+)
+NOT_SHORTER = NoSummary(
+    "The summary of the conversation is as long as what it would replace. Choose a model with a"
+    " larger context window, edit an earlier message, or start a new chat."
 )
 
 
@@ -84,7 +98,7 @@ class Scribe:
     async def _summary(self, prompt: Prompt) -> str | ProviderFailure:
         window = self._model.context_limit
         if window is None or self._may_fit(prompt, window):
-            said = await self._made(prompt_for_summary(prompt))
+            said = await self._made(prompt_for_summary(prompt, self._compaction.guidance))
             if not (isinstance(said, ProviderFailure) and said.too_long):
                 return said
         return await self._in_parts(prompt, portion_bytes(prompt.messages, window))
@@ -112,7 +126,10 @@ class Scribe:
     async def _part_by_part(self, prompt: Prompt, parts: Sequence[str]) -> str | ProviderFailure:
         so_far = ""
         for number, part in enumerate(parts, 1):
-            asking = prompt_for_part(prompt, part, so_far, number=number, count=len(parts))
+            guidance = self._compaction.guidance
+            asking = prompt_for_part(
+                prompt, part, so_far, number=number, count=len(parts), guidance=guidance
+            )
             said = await self._part(asking)
             if isinstance(said, ProviderFailure) or not said:
                 return said
@@ -199,3 +216,44 @@ async def book_answer(attempt: Attempt, cost: Cost, deps: TurnDeps) -> None:
     its cost."""
     await deps.books.book(attempt.key.chat, "answer", [cost])
     attempt.is_booked = True
+
+
+async def shown_summary(
+    compaction: Compaction, scribe: Scribe, prompt: Prompt, deps: TurnDeps
+) -> Summary | NoSummary | ProviderFailure:
+    """Make the summary. Watchers see that it is being made, and all of it when it is there."""
+    preview = deps.previews.begin(compaction.key, scribe.attempt)
+    try:
+        preview.add(Role.ASSISTANT, compaction.begun())
+        said = await _summary(compaction, scribe, prompt)
+        match said:
+            case Summary():
+                preview.add(Role.TOOL, compaction.succeeded(said))
+            case NoSummary(why):
+                preview.add(Role.TOOL, compaction.failed(why))
+            case ProviderFailure():
+                preview.add(Role.TOOL, compaction.failed(said.message))
+            case _:
+                assert_never(said)
+        return said
+    finally:
+        deps.previews.end(preview)
+
+
+async def _summary(
+    compaction: Compaction, scribe: Scribe, prompt: Prompt
+) -> Summary | NoSummary | ProviderFailure:
+    text = await scribe.summary(prompt)
+    if isinstance(text, ProviderFailure):
+        return text
+    if not text:
+        return NO_SUMMARY
+    full = compaction.full
+    before = full.tokens + full.coming or tokens_about(prompt.messages)
+    # A user who asks for a summary gets one, however little there is to be summed up.
+    if compaction.source is CompactionSource.AUTOMATIC and not is_progress(
+        text, tokens_before=before
+    ):
+        return NOT_SHORTER
+    assert scribe.attempt.unbooked is not None, "what was said last has not been booked"
+    return Summary(text, scribe.runtime_ms, scribe.attempt.unbooked)

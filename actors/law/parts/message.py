@@ -118,6 +118,7 @@ class HookContextPart:
     """Text of a lifecycle hook for the model; never shown to the user."""
 
     text: str
+    nudges: bool = False  # the model goes on because of it, although it had come to its end
 
 
 @dataclass(frozen=True, slots=True)

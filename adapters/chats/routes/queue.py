@@ -113,7 +113,8 @@ class QueueRoutes:
         parts = await parts_of(body.content, call.user, files=self._files)
         model, effort = await self._choice(call, body)
         message = UserMessage(parts, call.user.id, model, effort)
-        answer = await self._ledger.apply(chat.id, [EditQueued(queued, message)])
+        editing = await self._sending.hooked(chat.id, [EditQueued(queued, message)])
+        answer = await self._ledger.apply(chat.id, editing)
         if not isinstance(answer, Applied):
             raise refusal_response(answer)
         [row] = [row for row in responses.queue_shown(answer) if row.id == queued]

@@ -17,6 +17,7 @@ from prometheus_client import (
 
 from actors.streams.previews import Previews
 from actors.supervisor.slots import SlotsStatistics
+from actors.tools.hooks.port import HookReply
 from adapters.daemon.metrics.flattened import (
     PREFIX,
     Answered,
@@ -49,6 +50,7 @@ class MetricsRegistry:
         self.registry = CollectorRegistry()
         self._chats()
         self._find_tools()
+        self._hooks()
         for collector in (ProcessCollector, PlatformCollector, GCCollector):
             collector(registry=self.registry)
 
@@ -74,6 +76,21 @@ class MetricsRegistry:
         self._find_tools_activations.inc(activated)
         if matches == 0:
             self._find_tools_empty.inc()
+
+    def hook_dispatched(self, event: str, result: str, seconds: float) -> None:
+        """Count a question to the policy hook, by what came of it."""
+        self._hook_dispatches.labels(event, result).inc()
+        self._hook_seconds.labels(event).observe(seconds)
+
+    def hook_replied(self, event: str, reply: HookReply) -> None:
+        """Count what an answer of the policy hook decides, and how much it says."""
+        if reply.decision is not None:
+            self._hook_decisions.labels(event, reply.decision).inc()
+        if reply.override is not None:
+            self._hook_overrides.labels(event).inc()
+        if reply.model_context:
+            size = len(reply.model_context.encode(errors="replace"))
+            self._hook_context_size.labels(event).observe(size)
 
     def _chats(self) -> None:
         self.chats = self._gauge(
@@ -131,6 +148,30 @@ class MetricsRegistry:
         )
         self._find_tools_match_count = self._histogram(
             "chatd_find_tools_match_count", "Tools that a search found.", range(0, 21, 2)
+        )
+
+    def _hooks(self) -> None:
+        event = "event"
+        self._hook_dispatches = self._counter(
+            "chatd_hook_dispatches", "Questions to the policy hook, by result.", event, "result"
+        )
+        self._hook_seconds = self._histogram(
+            "chatd_hook_dispatch_seconds",
+            "Time that questions to the policy hook took.",
+            Histogram.DEFAULT_BUCKETS,
+            event,
+        )
+        self._hook_decisions = self._counter(
+            "chatd_hook_decisions", "Decisions of the policy hook.", event, "decision"
+        )
+        self._hook_context_size = self._histogram(
+            "chatd_hook_context_size_bytes",
+            "Size of what the policy hook tells models.",
+            _grown(64, 2, 10),
+            event,
+        )
+        self._hook_overrides = self._counter(
+            "chatd_hook_input_overrides", "Inputs that the policy hook rewrote.", event
         )
 
     def _counter(self, name: str, help: str, *labels: str) -> Counter:

@@ -6,5 +6,6 @@ attempts    the HTTP client that notes the exchanges of a recorded call
 recorder    decides whose calls are recorded, and notes runs and steps as they happen
 writer      the actor that writes them, off the path of every turn
 store       the stored runs and steps
+wiring      the recording, put together
 routes      the endpoints that show them
 """

@@ -111,6 +111,7 @@ class _Skill(_Wire, tag="skill", frozen=True):
 
 class _HookContext(_Wire, tag="hook-context", frozen=True):
     text: str = ""
+    nudges: bool = False
 
 
 class _HookNotice(_Wire, tag="hook-notice", frozen=True):
@@ -298,7 +299,7 @@ def _stored(part: Part) -> _Wire:
         case model.SkillPart():
             return _Skill(notes, part.name, part.description, part.directory, part.meta_file)
         case model.HookContextPart():
-            return _HookContext(notes, part.text)
+            return _HookContext(notes, part.text, part.nudges)
         case model.HookNoticePart():
             return _HookNotice(notes, part.text)
         case _:
@@ -362,7 +363,7 @@ def _part(wire: _Stored) -> Part:
                 wire.context_file_skill_meta_file,
             )
         case _HookContext():
-            return model.HookContextPart(wire.text)
+            return model.HookContextPart(wire.text, wire.nudges)
         case _HookNotice():
             return model.HookNoticePart(wire.text)
         case _:

@@ -31,6 +31,7 @@ from actors.upkeep.title_wording import (
     printable,
 )
 from adapters.access.changes import ChatSender
+from adapters.access.hooked_requests import PolicyRefusal
 from adapters.models.catalogue import Catalogue
 from adapters.models.choosing import ModelChoice, NoChoice
 from adapters.models.prompt_texts import place_text
@@ -143,7 +144,10 @@ class AgentTools:
         place = place_text(has_workspace=new.workspace_id is not None, is_root=False)
         hidden = await self.catalogue.system_messages(place=place)
         request = CreateChat(new, (*hidden, said.as_body()))
-        made = await retry_store(chat.id, "agents", partial(self.sending.create, request))
+        asked = partial(_unless_refused, partial(self.sending.create, request))
+        made = await retry_store(chat.id, "agents", asked)
+        if isinstance(made, PolicyRefusal):
+            raise ToolCallError(made.words)
         if isinstance(made, Applied):
             status, at = made.chat.status, made.at
             born = FamilyMember(
@@ -282,7 +286,9 @@ class AgentTools:
             tries += 1
             return await self.sending.apply(child, requests, is_root=False, receipt=receipt)
 
-        done = await retry_store(chat.id, "agents", write)
+        done = await retry_store(chat.id, "agents", partial(_unless_refused, write))
+        if isinstance(done, PolicyRefusal):
+            raise ToolCallError(done.words)
         # What is not allowed any more, after a try whose answer got lost, was done by that try.
         return AlreadyServed(key) if isinstance(done, NotAllowed) and tries > 1 else done
 
@@ -322,6 +328,16 @@ class AgentTools:
         if isinstance(done, Applied):
             return replace(child, status=done.chat.status)
         return await self._kin(chat, child.id)
+
+
+async def _unless_refused(
+    send: Callable[[], Awaitable[Applied | Refusal]],
+) -> Applied | Refusal | PolicyRefusal:
+    """Send a request. That a policy hook refuses it is an answer, and not tried again."""
+    try:
+        return await send()
+    except PolicyRefusal as refused:
+        return refused
 
 
 def _stop(status: Status) -> Sequence[Request]:

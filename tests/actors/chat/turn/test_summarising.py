@@ -4,8 +4,8 @@ import pytest
 import trio
 
 from actors.chat.actor import ChatActor
-from actors.chat.turn.generation import NO_SUMMARY, NOT_SHORTER
 from actors.chat.turn.retries import SUMMARY_FAILURES_MAX
+from actors.chat.turn.scribe import NO_SUMMARY, NOT_SHORTER
 from actors.chat.turn.work import HeldChat
 from actors.law.chat import UserMessage
 from actors.law.parts.deltas import FinishReason

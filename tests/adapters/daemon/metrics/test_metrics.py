@@ -239,12 +239,14 @@ def test_searches_for_tools_are_counted_with_what_they_found():
 
 
 # Of the product whose metrics ours are called after; what is behind the prefix is the same. Those
-# of hooks and of archiving by itself are not there, as neither is.
+# of archiving by itself are not there.
 NAMES = """
 chatd_chats chatd_message_count chatd_prompt_size_bytes chatd_tool_result_size_bytes
 chatd_tool_result_truncated_total chatd_tool_errors_total chatd_ttft_seconds chatd_compaction_total
 chatd_steps_total chatd_stream_retries_total
 chatd_find_tools_calls_total chatd_find_tools_empty_total chatd_find_tools_activations_total
+chatd_hook_dispatches_total chatd_hook_dispatch_seconds chatd_hook_decisions_total
+chatd_hook_context_size_bytes chatd_hook_input_overrides_total
 chatd_find_tools_match_count chatd_agents_active chatd_agents_queued_for_capacity
 """
 
