@@ -20,7 +20,6 @@ For other rooms:
     routes.not_implemented    endpoints that clients know and that do nothing here
     routes.pull_requests      the diffs that forges tell, and users' tokens there
     routes.queue              the queue of a chat
-    routes.repositories       requests about a chat's repository, which are not built
     routes.sharing            who may read a chat besides its owner
     routes.titles             titles asked of a model
     routes.turns              turns: interrupted, answered by the client's tools, compacted

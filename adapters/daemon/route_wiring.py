@@ -35,7 +35,6 @@ from adapters.chats.routes.messages import MessageRoutes
 from adapters.chats.routes.not_implemented import NotImplementedRoutes
 from adapters.chats.routes.pull_requests import pull_request_routes
 from adapters.chats.routes.queue import QueueRoutes
-from adapters.chats.routes.repositories import RepositoryRoutes
 from adapters.chats.routes.sharing import SharingRoutes
 from adapters.chats.routes.titles import TitleRoutes
 from adapters.chats.routes.turns import TurnRoutes
@@ -146,9 +145,8 @@ async def open_routes(
             *api_routes(deps),
             *streaming.routes,
             *notices.routes,
-            RepositoryRoutes(admission, overviews),
             DesktopRoutes(admission, chats.desktops),
-            NotImplementedRoutes(),
+            NotImplementedRoutes(admission),
         )
         door = door_of(deps, routes, access_url=access_url)
         chats.figures.follow(report, door.durations)
@@ -193,6 +191,7 @@ def open_watching(
         chats.store.pool,
         chats.store.bus,
         chats.previews,
+        chats.lifecycle.workspaces,
         admission=admission,
         overviews=overviews,
         organization=auth.deployment.organization_id,

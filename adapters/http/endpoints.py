@@ -235,8 +235,9 @@ class SocketClosed(Exception):
 class Socket(Protocol):
     """A WebSocket that is open. It answers pings, and checks itself that the other side lives."""
 
-    def hear(self, heard: Callable[[bytes], bool], *, bytes_max: int) -> None:
-        """Let the other side say something from now on: whole messages of bytes.
+    def hear(self, heard: Callable[[bytes], bool], *, bytes_max: int, text: bool = False) -> None:
+        """Let the other side say something from now on: whole messages of bytes, or of text, which
+        comes as UTF-8.
 
         A message that is longer, or for which `heard` returns False, ends the socket. So does any
         message before this was called.

@@ -21,6 +21,9 @@ For other rooms:
     desktop.desktops         the desktops of this process: started, found, watched, ended
     desktop.pictures         pictures of a screen, scaled and packed
     desktop.programs         the programs that a desktop is made of
+    git.looking              the command that looks at a repository, and its answer
+    git.trees                the actor that follows the working trees of one workspace
+    git.watching             who watches, and the actors that come and go with them
     context.pinned_contexts  what a chat knows of its workspace
     context.skills           the skills that a chat has
     context.turn_context     what a turn is told after the chat's own system rows

@@ -9,6 +9,5 @@ turns              interrupted, tried again, answered by the client's tools, com
 titles             titles asked of a model while the client waits
 sharing            who may read a chat besides its owner
 pull_requests      the diffs that forges tell, and users' tokens there
-repositories       requests about a chat's repository, which are not built
 not_implemented    endpoints that clients know and that do nothing here
 """

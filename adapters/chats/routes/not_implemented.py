@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 
 import trio
 
+from adapters.access.admission import Admission
 from adapters.http.endpoints import Access, Call, Endpoint, HttpResponse
 from adapters.http.refusals import HttpError
 
@@ -26,8 +27,28 @@ GONE = (
 class NotImplementedRoutes:
     """Handlers that refuse every request."""
 
+    def __init__(self, admission: Admission) -> None:
+        self._admission = admission
+
     def endpoints(self) -> Sequence[Endpoint]:
-        return (*_not_built(), *_removed_endpoints())
+        parts = Endpoint(
+            method="GET",
+            path=f"{CHATS}/{{chat}}/stream/parts",
+            handle=self.parts,
+            summary="Not built: pieces of answers between servers of another kind",
+            tag="later",
+            refusals=(426, 501),
+        )
+        return (parts, *_not_built(), *_removed_endpoints())
+
+    async def parts(self, call: Call) -> HttpResponse:
+        """Refuse the stream, as far as the caller may know of the chat."""
+        await self._admission.to_read(call)
+        if call.headers.get("upgrade", "").lower() != "websocket":
+            headers = (("upgrade", "websocket"), ("connection", "upgrade"))
+            raise HttpError(426, "This is a WebSocket endpoint.", headers=headers)
+        detail = "pieces for other servers: this server has none yet"
+        raise HttpError(501, "Not implemented.", detail=detail)
 
 
 def _not_built() -> Iterator[Endpoint]:

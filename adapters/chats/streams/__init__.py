@@ -5,5 +5,6 @@ serving    a watcher at a WebSocket or an event stream
 events     events and pieces of attempts: encoded once, packed into frames     (pure)
 reading    what feeds read of the store
 viewers    watchers who may lose access; what owners have seen
+working_trees  the changes in the repositories of a chat's workspace
 wiring     all of it put together
 """

@@ -17,8 +17,11 @@ from adapters.chats.streams.events import encode_event
 from adapters.chats.streams.reading import ListReading, WatcherReading
 from adapters.chats.streams.routes import StreamRoutes, WatchRoutes
 from adapters.chats.streams.viewers import ReadCursors, SharedViewers
+from adapters.chats.streams.working_trees import WorkingTreeRoutes
 from adapters.http.endpoints import Routes
 from adapters.postgres.driver.pool import Pool
+from adapters.workspaces.git.watching import WorkingTrees, open_working_trees
+from adapters.workspaces.local import LocalWorkspaces
 from runtime.children import Child, open_children
 from runtime.restart import Restart
 
@@ -32,12 +35,14 @@ class StreamParts:
     owners: OwnerFeeds
     shared_lists: OwnerFeeds  # likewise, with what others share with them
     viewers: SharedViewers
+    trees: WorkingTrees
 
     def leave(self) -> None:
         """End all watchers, so that they go on at another process."""
         self.feeds.leave()
         self.owners.leave()
         self.shared_lists.leave()
+        self.trees.leave()
 
     def statistics(self) -> Mapping[str, Any]:
         return {
@@ -45,6 +50,7 @@ class StreamParts:
             "owners": self.owners.statistics(),
             "shared_lists": self.shared_lists.statistics(),
             "guests": self.viewers.statistics(),
+            "working_trees": self.trees.statistics(),
         }
 
 
@@ -53,6 +59,7 @@ async def open_streaming(
     pool: Pool,
     bus: Bus,
     previews: Previews,
+    workspaces: LocalWorkspaces,
     *,
     admission: Admission,
     overviews: OverviewStore,
@@ -69,13 +76,18 @@ async def open_streaming(
         open_chat_feeds(reading, encode_event, previews, bus, elsewhere=elsewhere) as feeds,
         open_owner_feeds(listing, bus) as owners,
         open_owner_feeds(listing, bus, admission.readers_among) as shared_lists,
+        open_working_trees(workspaces, bus) as trees,
     ):
         children.start(Child(name="read cursors", body=cursors.run, restart=Restart()))
         children.start(Child(name="shared viewers", body=viewers.run, restart=Restart()))
         streams = StreamRoutes(feeds, admission, read_cursors=cursors, viewers=viewers)
-        watching = WatchRoutes(owners, shared_lists)
+        routes = (
+            streams,
+            WatchRoutes(owners, shared_lists),
+            WorkingTreeRoutes(admission, trees),
+        )
         with (
             bus.follow(lambda _: viewers.look_soon(), ReadersChanged),
             bus.follow(cursors.note_set, ReadStatusSet),
         ):
-            yield StreamParts((streams, watching), feeds, owners, shared_lists, viewers)
+            yield StreamParts(routes, feeds, owners, shared_lists, viewers, trees)

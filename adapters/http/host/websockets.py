@@ -12,7 +12,7 @@ from collections.abc import Callable
 
 import trio
 from wsproto.connection import Connection, ConnectionState, ConnectionType
-from wsproto.events import BytesMessage, CloseConnection, Ping, Pong
+from wsproto.events import BytesMessage, CloseConnection, Ping, Pong, TextMessage
 from wsproto.frame_protocol import CloseReason
 from wsproto.utilities import generate_accept_token
 
@@ -55,6 +55,7 @@ class WebSocket:
         "_gone",
         "_heard",
         "_heard_bytes_max",
+        "_hears_text",
         "_pings",
         "_pong_missing",
         "_protocol",
@@ -73,10 +74,11 @@ class WebSocket:
         self._pong_missing = False
         self._heard: Callable[[bytes], bool] | None = None
         self._heard_bytes_max = 0
+        self._hears_text = False
         self._begun = bytearray()  # a message that goes on
 
-    def hear(self, heard: Callable[[bytes], bool], *, bytes_max: int) -> None:
-        self._heard, self._heard_bytes_max = heard, bytes_max
+    def hear(self, heard: Callable[[bytes], bool], *, bytes_max: int, text: bool = False) -> None:
+        self._heard, self._heard_bytes_max, self._hears_text = heard, bytes_max, text
 
     async def send(self, frames: bytes) -> None:
         await trio.lowlevel.checkpoint_if_cancelled()
@@ -145,16 +147,20 @@ class WebSocket:
                     reason = _GOODBYES.get(event.code, event.reason or "")
                     await self._say_goodbye(event.code, reason)
                     return self.cut()
-                case BytesMessage() if self._heard is not None and self._take(event):
+                case BytesMessage(data) if not self._hears_text and self._take(event, data):
+                    pass
+                case TextMessage(text) if self._hears_text and self._take(event, text.encode()):
                     pass
                 case _:
                     await self._say_goodbye(CloseReason.POLICY_VIOLATION, "unexpected data message")
                     return self.cut()
 
-    def _take(self, event: BytesMessage) -> bool:
-        """Take a message, or a piece of one. Return False if its reader cannot make sense of it."""
-        assert self._heard is not None, "a handler listens"
-        self._begun += event.data
+    def _take(self, event: BytesMessage | TextMessage, data: bytes | bytearray) -> bool:
+        """Take a message, or a piece of one. Return False if no handler listens, or it cannot
+        make sense of it."""
+        if self._heard is None:
+            return False
+        self._begun += data
         if len(self._begun) > self._heard_bytes_max:
             return False
         if not event.message_finished:

@@ -36,6 +36,7 @@ class PeerAction(Enum):
     ALL = "all"
     WAIT = "wait"
     SIGNAL = "signal"
+    BUSY = "busy"
 
 
 class PeerQuestion(Struct, frozen=True):
@@ -44,6 +45,7 @@ class PeerQuestion(Struct, frozen=True):
     id: str = ""  # of the process that is meant
     seconds: float = 0.0  # to wait for its end
     signal: Signal = Signal.TERMINATE
+    workspace: UUID | None = None  # in which commands may run
 
 
 class PeerAnswer(Struct, frozen=True):
@@ -96,6 +98,11 @@ class Peers:
         """Send a signal to a command of another process. Return its answer, or None if no process
         knows it."""
         return await self._one(PeerQuestion(PeerAction.SIGNAL, chat, id, signal=signal), 0.0)
+
+    async def is_busy(self, chat: ChatId, workspace: UUID) -> bool:
+        """Return whether commands run in a workspace at another process."""
+        asked = PeerQuestion(PeerAction.BUSY, chat, workspace=workspace)
+        return await self._one(asked, 0.0) is not None
 
     def statistics(self) -> PeersStatistics:
         answering = self._places.borrowed_tokens
@@ -167,6 +174,8 @@ class Peers:
         if asked.do is PeerAction.ALL:
             listed = self._table.all(chat)[:LISTED_MAX]
             return PeerAnswer(processes=[replace(each, output=_UNWRITTEN) for each in listed])
+        if asked.do is PeerAction.BUSY:
+            return PeerAnswer(is_known=asked.workspace in self._table.workspaces())
         if not self._table.knows(chat, asked.id):
             return PeerAnswer(is_known=False)
         if asked.do is PeerAction.SIGNAL:

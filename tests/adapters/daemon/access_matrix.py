@@ -122,7 +122,7 @@ TABLE = """
     GET    C/{chat}/debug/runs/{debugRun}               401      404    404    404   404   404
     GET    C/{chat}/stream                              401      404    404    101   101   101
     GET    C/{chat}/stream/sse                          401      404    404    200   200   200
-    GET    C/{chat}/stream/git                          401      404    404    400   400   400
+    GET    C/{chat}/stream/git                          401      404    404    404   400   403
     GET    C/{chat}/stream/desktop                      401      404    404    404   400   403
     GET    C/{chat}/stream/parts                        401      404    404    426   426   426
     GET    C/{chat}/diff                                401      404    404    200   200   200

@@ -187,6 +187,7 @@ def open_streams(chats):
         store.pool,
         store.bus,
         chats.previews,
+        chats.lifecycle.workspaces,
         admission=Admission(store.pool),
         overviews=OverviewStore(store.pool, tell=store.bus.tell, lease_seconds=30.0),
         organization=ORGANIZATION,

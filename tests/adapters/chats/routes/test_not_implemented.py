@@ -1,4 +1,4 @@
-"""Requests about repositories of chats, which are not built, and about desktops of none."""
+"""Streams that are refused: pieces for other servers, and desktops where there are none."""
 
 import pytest
 
@@ -11,12 +11,6 @@ async def a_chat(edge):
     part = {"type": "text", "text": "hello"}
     new = {"organization_id": edge.organization, "content": [part]}
     return f"{CHATS}/{(await edge.member.post(CHATS, new)).document['id']}"
-
-
-async def test_a_chat_without_a_workspace_has_nothing_to_watch(edge):
-    answer = await edge.member.get(f"{await a_chat(edge)}/stream/git")
-
-    assert (400, "Chat has no workspace to watch.") == (answer.status, answer.document["message"])
 
 
 async def test_a_chat_has_no_desktop_where_they_are_switched_off(edge):
