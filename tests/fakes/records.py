@@ -9,7 +9,7 @@ A type that is not known here raises `TypeError`: give it a strategy and an exam
 
 from collections.abc import Callable, Sequence
 from dataclasses import fields, is_dataclass, replace
-from datetime import UTC, datetime
+from datetime import UTC, date, datetime
 from enum import Enum
 from types import NoneType, UnionType
 from typing import Any, NewType, Union, get_args, get_origin, get_type_hints
@@ -34,6 +34,7 @@ _DRAWN: dict[Any, st.SearchStrategy[Any]] = {
     int: st.integers(0, 2**31 - 1),
     bytes: st.binary(max_size=64),
     UUID: st.uuids(),
+    date: st.dates(),
     datetime: MOMENTS,
     NoneType: st.none(),
 }
@@ -44,6 +45,7 @@ _EXAMPLES: dict[Any, Callable[[int], Any]] = {
     int: lambda n: n,
     bytes: lambda n: b"%d" % n,
     UUID: lambda n: UUID(int=n),
+    date: lambda n: date(2030, 1, 1 + n % 28),
     datetime: lambda n: datetime(2030, 1, 2, 3, 4, n % 60, 678901, tzinfo=UTC),
 }
 
