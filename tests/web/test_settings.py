@@ -356,13 +356,16 @@ async def test_numbers_of_the_lifecycle_are_checked_and_kept(admin, house):
     await admin.until_text("must be 0 or 1 to 3650")
     await fill(admin, "Archive a chat after", "30", role="spinbutton")
     await fill(admin, "Stop a workspace after", "90", role="spinbutton")
+    await fill(admin, "Delete records of model calls after", "7", role="spinbutton")
     await save(admin)
 
     async with house.api() as api:
         config = "/api/experimental/chats/config"
         days = await api.good("GET", f"{config}/auto-archive-days")
         ttl = await api.good("GET", f"{config}/workspace-ttl")
+        records = await api.good("GET", f"{config}/debug-retention-days")
     assert (30, 5_400_000) == (days["auto_archive_days"], ttl["workspace_ttl_ms"])
+    assert 7 == records["debug_retention_days"]
 
 
 @pytest.mark.parametrize("phone", [False, True], ids=["desk", "phone"])

@@ -23,7 +23,7 @@
 
 -- name: silent_families
 -- The next of them in the order of their ids, with the snapshot that was looked at.
-SELECT c.id, c.owner_id, c.snapshot_version {silent_family} AND c.id > %(after)s
+SELECT c.id, c.owner_id, c.title, c.snapshot_version {silent_family} AND c.id > %(after)s
  ORDER BY c.id LIMIT %(most)s;
 
 -- name: count_silent_families

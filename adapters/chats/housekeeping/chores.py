@@ -3,9 +3,11 @@
 Each fulfils `actors.upkeep.housekeeping.Chore`.
 """
 
+from collections.abc import Sequence
+from typing import Protocol
 from uuid import UUID
 
-from actors.law.ids import ChatId, chat_name
+from actors.law.ids import ChatId, UserId, chat_name
 from actors.law.store.ports import Ledger
 from actors.upkeep.age_rules import DAY_SECONDS, AgeRule
 from actors.upkeep.housekeeping import Batch, HousekeepingLease, HousekeepingLost
@@ -14,22 +16,33 @@ from adapters.chats.housekeeping.lease import held, setting_of
 from adapters.models import settings
 from adapters.postgres.driver.pool import Pool
 from adapters.postgres.queries import SQL
+from runtime.clock import wall
 from runtime.log import emit
 
 ARCHIVED_MAX = 1_000  # families in one pass; the others wait for the next
 LOCKS_EACH = 10  # messages that archiving a family takes as much work as: it asks the law
 
 
+class Digests(Protocol):
+    """Tells users which of their chats were archived."""
+
+    async def file_archive_digest(
+        self, user: UserId, chats: Sequence[tuple[ChatId, str]], *, count: int, days: int, day: str
+    ) -> None: ...
+
+
 class AutoArchive:
-    """Archives families in which nothing was said for the days that are set."""
+    """Archives families in which nothing was said for the days that are set. At the end of a pass
+    each owner gets one digest of it."""
 
     name = "archive"
 
-    def __init__(self, pool: Pool, ledger: Ledger) -> None:
+    def __init__(self, pool: Pool, ledger: Ledger, digests: Digests) -> None:
         self._pool = pool
         self._ledger = ledger
+        self._digests = digests
         self._after = FIRST  # of this pass
-        self._done = 0
+        self._done: dict[UserId, list[tuple[ChatId, str]]] = {}
 
     async def batch(self, lease: HousekeepingLease, most: int) -> Batch | HousekeepingLost:
         wanted = max(1, most // LOCKS_EACH)
@@ -40,13 +53,19 @@ class AutoArchive:
             asked = {"seconds": days * DAY_SECONDS, "after": self._after, "most": wanted}
             [found] = await holding.tx.run([(SQL["silent_families"], asked)]) if days > 0 else [[]]
         count = 0
-        for root, owner, snapshot in found:
-            count += await self._archive(ChatId(root), owner, snapshot)
+        for root, owner, title, snapshot in found:
+            if await self._archive(ChatId(root), owner, snapshot):
+                self._done.setdefault(UserId(owner), []).append((ChatId(root), title))
+                count += 1
         self._after = found[-1][0] if found else FIRST
-        self._done += count
-        is_last = len(found) < wanted or self._done >= ARCHIVED_MAX
+        is_last = len(found) < wanted or sum(map(len, self._done.values())) >= ARCHIVED_MAX
         if is_last:
-            self._after, self._done = FIRST, 0
+            self._after, done, self._done = FIRST, self._done, {}
+            day = f"{wall().date().isoformat()}/{lease.epoch}"
+            for user, chats in done.items():
+                await self._digests.file_archive_digest(
+                    user, chats, count=len(chats), days=days, day=day
+                )
         return Batch(count, is_last=is_last)
 
     async def due(self) -> int:
@@ -58,13 +77,13 @@ class AutoArchive:
             [(count,)] = await connection.execute(SQL["count_silent_families"], asked)
         return int(count)
 
-    async def _archive(self, root: ChatId, owner: UUID, snapshot: int) -> int:
-        """Archive a family, unless it has moved since it was looked at. Return how many."""
+    async def _archive(self, root: ChatId, owner: UUID, snapshot: int) -> bool:
+        """Archive a family. Return False if it has moved since it was looked at."""
         made = await self._ledger.archive_family(root, archived=True, at_snapshot=snapshot)
         if not isinstance(made, tuple):
-            return 0
+            return False
         emit("chat.auto_archived", "info", chat=chat_name(root), owner=owner, members=len(made))
-        return 1
+        return True
 
 
 class Retention:

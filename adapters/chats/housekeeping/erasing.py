@@ -102,15 +102,17 @@ class Eraser:
         roots = [id for (id,) in found]
         return roots, len(await self._begin(tx, roots, ErasureCause.RETENTION))
 
-    async def begin_chat(self, root: ChatId, by: UserId) -> UUID | ErasureRefusal:
-        """Begin to erase an archived family."""
+    async def begin_chat(self, root: ChatId, by: UserId, *, owner: UserId) -> UUID | ErasureRefusal:
+        """Begin to erase an archived family of this owner, because a user has asked for it."""
         async with self.pool.connection() as connection, connection.transaction() as tx:
             await self._share_holds(tx)
             [locked] = await tx.run([(SQL["lock_roots"], {"roots": [root]})])
             begun = await self._begin(tx, [id for (id,) in locked], ErasureCause.CHAT, by=by)
             if not locked:
                 return ErasureRefusal.NOT_ARCHIVED
-            if not begun:
+            if begun:
+                await self._unlabel(tx, owner, [root])
+            else:
                 [holds] = await tx.run([(SQL["holds_of_root"], {"root": root})])
                 return ErasureRefusal.ON_HOLD if holds else ErasureRefusal.GONE
         return UUID(str(begun[0][0]))
@@ -164,6 +166,7 @@ class Eraser:
             [locked] = await tx.run([(SQL["lock_roots"], {"roots": [id for id, _ in roots]})])
             ids = [id for (id,) in locked]
             if await self._begin(tx, ids, ErasureCause.USER, erasure.id, erasure.asked_by):
+                await self._unlabel(tx, erasure.owner_id, ids)
                 return ErasedBatch()
         done = await self.step(tx, most=most, request=erasure.id)
         if done.count or not done.is_last:
@@ -209,6 +212,15 @@ class Eraser:
     async def _share_holds(self, tx: Transaction) -> None:
         await tx.run([(SQL["share_holds"], {"lock": HOLDS_LOCK})])
 
+    async def _unlabel(self, tx: Transaction, owner: UserId, roots: Sequence[UUID]) -> None:
+        """Take the labels off families that are erased on request, and off what they have cost."""
+        await tx.run(
+            [
+                (SQL["unlabel_spend"], {"user": owner, "roots": roots}),
+                (SQL["unlabel_chats"], {"roots": roots}),
+            ]
+        )
+
     async def _begin(
         self,
         tx: Transaction,
@@ -232,6 +244,7 @@ class Eraser:
             [[(count,)]] = await tx.run([(SQL["erase_user_files"], erasing)])
             if count:
                 return ErasedBatch()
+        await tx.run([(SQL["unlabel_spend"], {"user": theirs["user"], "roots": []})])
         [places] = await tx.run([(SQL["erase_user_rest"], {**theirs, "id": id})])
         return ErasedBatch(workspaces=tuple(place for (place,) in places))
 

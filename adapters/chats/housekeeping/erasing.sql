@@ -48,6 +48,40 @@ SELECT gen_random_uuid(), %(why)s, c.id, c.owner_id, %(request)s::uuid, %(asked_
 ON CONFLICT (root_id) WHERE ended_at IS NULL DO NOTHING
 RETURNING id, root_id;
 
+-- name: unlabel_spend
+-- Labels are words of users: add up what chats with the labels of these roots have cost as without
+-- labels, if the user has no other chat with them. No roots: whatever labels no chat has.
+WITH gone AS (
+    DELETE FROM spend_days d
+     WHERE d.user_id = %(user)s AND d.labels <> '{}'
+       AND (%(roots)s::uuid[] = '{}'
+            OR d.labels IN (SELECT c.labels FROM chats c WHERE c.id = ANY(%(roots)s::uuid[])))
+       AND NOT EXISTS (SELECT FROM chats c
+                        WHERE c.owner_id = %(user)s AND c.labels = d.labels
+                          AND c.id <> ALL(%(roots)s::uuid[]))
+    RETURNING d.*
+)
+INSERT INTO spend_days AS known (
+    day, user_id, model_config_id, what, labels, labels_digest, micros, requests, unpriced,
+    input_tokens, output_tokens, cache_read_tokens, cache_creation_tokens)
+SELECT day, user_id, model_config_id, what, '{}', md5('{}'), sum(micros), sum(requests),
+       sum(unpriced), sum(input_tokens), sum(output_tokens), sum(cache_read_tokens),
+       sum(cache_creation_tokens)
+  FROM gone
+ GROUP BY day, user_id, model_config_id, what
+    ON CONFLICT (day, user_id, model_config_id, what, labels_digest) DO UPDATE
+   SET micros = known.micros + excluded.micros,
+       requests = known.requests + excluded.requests,
+       unpriced = known.unpriced + excluded.unpriced,
+       input_tokens = known.input_tokens + excluded.input_tokens,
+       output_tokens = known.output_tokens + excluded.output_tokens,
+       cache_read_tokens = known.cache_read_tokens + excluded.cache_read_tokens,
+       cache_creation_tokens = known.cache_creation_tokens + excluded.cache_creation_tokens;
+
+-- name: unlabel_chats
+-- Take the labels off chats that users have asked to erase, so that no sum of costs keeps them.
+UPDATE chats SET labels = '{}' WHERE id = ANY(%(roots)s::uuid[]) OR root_id = ANY(%(roots)s::uuid[]);
+
 -- name: begin_user_erasure
 -- Begin to erase what a user has. One that is under way goes on.
 INSERT INTO erasures (id, why, owner_id, asked_by)
@@ -162,6 +196,18 @@ WITH {of_roots}, others AS MATERIALIZED (
     UPDATE workspaces w SET removed_at = now(), is_stopped = true, name = w.id::text
       FROM places p WHERE w.id = p.id AND w.removed_at IS NULL
     RETURNING w.id, p.root
+), named AS MATERIALIZED ( -- by digests of what was archived, which lead to no chat
+    SELECT DISTINCT c.owner_id FROM chats c JOIN family y ON y.id = c.id
+), notices_gone AS (
+    DELETE FROM notices n USING named
+     WHERE n.user_id = named.owner_id AND n.kind = 'archived'
+       AND EXISTS (SELECT FROM json_array_elements(n.detail -> 'chats') AS told
+                    WHERE (told ->> 'id')::uuid IN (SELECT id FROM family))
+), deliveries_gone AS (
+    DELETE FROM deliveries d USING named
+     WHERE d.user_id = named.owner_id AND d.kind = 'archived'
+       AND EXISTS (SELECT FROM json_array_elements(d.detail -> 'chats') AS told
+                    WHERE (told ->> 'id')::uuid IN (SELECT id FROM family))
 ), gone AS (
     DELETE FROM chats c USING family y WHERE c.id = y.id
     RETURNING c.id, y.root, c.owner_id, c.snapshot_version
@@ -205,8 +251,8 @@ SELECT files FROM counted;
 
 -- name: erase_user_rest
 -- Delete what else a user has from before the erasure, and end it: workspaces that no chat has,
--- tokens for servers of tools, receipts, skills, instructions and other settings. Return the
--- workspaces.
+-- tokens for servers of tools and forges, receipts, skills, instructions and other settings, rules of
+-- consent, notices and where they are sent to. Return the workspaces.
 WITH places_gone AS (
     UPDATE workspaces w SET removed_at = now(), is_stopped = true, name = w.id::text
      WHERE w.owner_id = %(user)s AND w.removed_at IS NULL AND w.created_at <= %(begun_at)s
@@ -220,13 +266,30 @@ WITH places_gone AS (
     DELETE FROM user_skills WHERE user_id = %(user)s AND updated_at <= %(begun_at)s RETURNING 1
 ), settings_gone AS (
     DELETE FROM user_settings WHERE user_id = %(user)s AND updated_at <= %(begun_at)s RETURNING 1
+), forges_gone AS (
+    DELETE FROM forge_tokens WHERE user_id = %(user)s RETURNING 1
+), rules_gone AS (
+    DELETE FROM approval_rules WHERE user_id = %(user)s RETURNING 1
+), notices_gone AS (
+    DELETE FROM notices WHERE user_id = %(user)s AND created_at <= %(begun_at)s RETURNING 1
+), deliveries_gone AS (
+    DELETE FROM deliveries WHERE user_id = %(user)s AND created_at <= %(begun_at)s RETURNING 1
+), webhooks_gone AS (
+    DELETE FROM webhooks WHERE owner_id = %(user)s AND created_at <= %(begun_at)s RETURNING 1
+), devices_gone AS (
+    DELETE FROM push_subscriptions WHERE user_id = %(user)s AND created_at <= %(begun_at)s
+    RETURNING 1
+), rest AS (
+    SELECT 1 FROM rows_gone UNION ALL SELECT 1 FROM receipts_gone
+     UNION ALL SELECT 1 FROM skills_gone UNION ALL SELECT 1 FROM settings_gone
+     UNION ALL SELECT 1 FROM forges_gone UNION ALL SELECT 1 FROM rules_gone
+     UNION ALL SELECT 1 FROM notices_gone UNION ALL SELECT 1 FROM deliveries_gone
+     UNION ALL SELECT 1 FROM webhooks_gone UNION ALL SELECT 1 FROM devices_gone
 ), noted AS (
     UPDATE erasures e
        SET ended_at = now(),
            workspaces = e.workspaces + (SELECT count(*) FROM places_gone),
-           other_rows = e.other_rows
-                      + (SELECT count(*) FROM rows_gone) + (SELECT count(*) FROM receipts_gone)
-                      + (SELECT count(*) FROM skills_gone) + (SELECT count(*) FROM settings_gone)
+           other_rows = e.other_rows + (SELECT count(*) FROM rest)
      WHERE e.id = %(id)s
 )
 SELECT id FROM places_gone;

@@ -112,7 +112,7 @@ class ErasureRoutes:
             detail = f"erase {chat.root_id} instead"
             raise HttpError(400, "An agent's chat is erased with its root.", detail=detail)
         await self._archive(chat)
-        begun = await self._eraser.begin_chat(chat.id, call.user.id)
+        begun = await self._eraser.begin_chat(chat.id, call.user.id, owner=chat.owner_id)
         if begun is ErasureRefusal.ON_HOLD:
             raise HttpError(409, HELD, detail=f"{HELD_DETAIL} {CHAT}/legal-hold")
         if isinstance(begun, ErasureRefusal):

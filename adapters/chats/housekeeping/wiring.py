@@ -17,6 +17,7 @@ from adapters.chats.housekeeping.holds import HoldStore
 from adapters.chats.housekeeping.lease import PostgresHousekeeping, RuleChore
 from adapters.chats.housekeeping.pass_routes import HousekeepingRoutes
 from adapters.chats.housekeeping.rules import AGE_RULES
+from adapters.chats.notices.inbox import InboxStore
 from adapters.chats.overviews import PinStore
 from adapters.http.endpoints import Routes
 from adapters.models.catalogue import Catalogue
@@ -53,7 +54,7 @@ async def open_housekeeping(
     """Keep house for the length of the block. `removed` is told of workspaces that were erased."""
     eraser = Eraser(pool, tell=tell, removed=removed)
     chores: list[Chore] = [
-        AutoArchive(pool, ledger),
+        AutoArchive(pool, ledger, InboxStore(pool, tell=tell)),
         Retention(eraser),
         ErasingOfUsers(eraser, ledger),
         Erasing(eraser),

@@ -62,6 +62,14 @@ async def leave_traces(edge, asker, chat, text):
         "INSERT INTO approval_decisions (chat_id, root_id, tool_call_id, tool, verdict, words)"
         " VALUES (%(chat)s, %(chat)s, 'a', 'execute', 'deny', %(text)s)",
         "INSERT INTO side_costs VALUES (%(chat)s, %(text)s, 1, 1, 0)",
+        "INSERT INTO spend_days (day, user_id, model_config_id, what, labels, labels_digest,"
+        " micros, requests, unpriced) SELECT now()::date, owner_id, gen_random_uuid(), 'title',"
+        " labels, md5(labels::text), 1, 1, 0 FROM chats WHERE id = %(chat)s",
+        "INSERT INTO debug_runs (id, chat_id, kind, provider, model, first_message)"
+        " VALUES (%(chat)s, %(chat)s, 'chat_turn', 'a', 'b', %(text)s)",
+        "SELECT file_event(owner_id, 'archived', NULL, 'archived', json_build_object('chats',"
+        " json_build_array(json_build_object('id', id, 'title', %(text)s::text))))"
+        " FROM chats WHERE id = %(chat)s",
         "INSERT INTO chats (id, owner_id, parent_id, root_id, title, status) SELECT %(child)s,"
         " owner_id, id, id, %(text)s, 'waiting' FROM chats WHERE id = %(chat)s",
         "WITH c AS (UPDATE chats SET snapshot_version = snapshot_version + 1, summary = %(text)s,"

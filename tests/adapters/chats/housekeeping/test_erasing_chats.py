@@ -42,7 +42,7 @@ async def test_after_it_nothing_is_left_anywhere(edge):
     assert {
         *("approval_decisions", "chat_files", "chat_words", "chats", "file_contents", "files"),
         *("message_words", "messages", "queued_messages", "receipts", "side_costs", "tool_calls"),
-        "workspaces",
+        *("workspaces", "debug_runs", "notices", "spend_days"),
     } <= set(before)
     assert files_with(folder, MARK)
 

@@ -115,7 +115,7 @@ async def test_retention_leaves_what_is_on_hold(store):
 
 async def test_what_is_being_erased_cannot_be_put_on_hold(store):
     chat = await old(store)
-    await eraser_of(store).begin_chat(chat, ANN)
+    await eraser_of(store).begin_chat(chat, ANN, owner=ANN)
 
     assert not await HoldStore(store.pool).set_on_chat(chat, "too late", by=ANN)
 
@@ -130,7 +130,9 @@ async def test_a_hold_and_an_erasure_at_the_same_moment_never_both_win(store):
                 won.append("hold")
 
         async def erase(chat=chat, won=won):
-            if not isinstance(await eraser_of(store).begin_chat(chat, ANN), ErasureRefusal):
+            if not isinstance(
+                await eraser_of(store).begin_chat(chat, ANN, owner=ANN), ErasureRefusal
+            ):
                 won.append("erase")
 
         async with trio.open_nursery() as nursery:

@@ -1,6 +1,7 @@
 """Archiving by rule, retention, and passes as admins see them."""
 
 import contextlib
+import json
 import uuid
 from datetime import UTC, datetime, timedelta
 
@@ -12,6 +13,7 @@ from actors.upkeep.housekeeping import Housekeeper
 from adapters.chats.housekeeping.chores import AutoArchive, Erasing, ErasingOfUsers, Retention
 from adapters.chats.housekeeping.erasing import FAMILIES_MAX
 from adapters.chats.housekeeping.lease import PostgresHousekeeping
+from adapters.chats.notices.inbox import NAMED_MAX, InboxStore
 from tests.actors.law.chats import ANN, HOLDER, message
 from tests.adapters.chats.housekeeping.stories import chat_at_rest
 from tests.adapters.chats.housekeeping.test_holds import eraser_of, old
@@ -42,7 +44,7 @@ async def archived(store):
 def housekeeper(store):
     eraser = eraser_of(store)
     chores = [
-        AutoArchive(store.pool, store.ledger),
+        AutoArchive(store.pool, store.ledger, InboxStore(store.pool, tell=store.telling)),
         Retention(eraser),
         ErasingOfUsers(eraser, store.ledger),
         Erasing(eraser),
@@ -69,6 +71,21 @@ async def test_a_silent_family_is_archived_together_and_its_lists_are_told(store
     assert {root, child} == await archived(store)
     told = [hint.became.value for hint in store.told if getattr(hint, "became", None)]
     assert ["deleted", "deleted"] == told[-2:]
+
+
+async def test_each_owner_gets_one_digest_of_a_pass(store):
+    for _ in range(NAMED_MAX + 5):
+        await ages(store, await a_chat(store, done=True), 40)
+    await store.execute("UPDATE chats SET title = 'a silent one'")
+    await keep(store, "auto_archive_days", 30)
+
+    assert {"archive": NAMED_MAX + 5} == await a_pass(store)
+
+    [(user, kind, detail)] = await store.execute(
+        "SELECT user_id, kind, detail::text FROM notices WHERE kind = 'archived'"
+    )
+    assert (ANN, "archived", NAMED_MAX + 5) == (user, kind, json.loads(detail)["count"])
+    assert NAMED_MAX == detail.count("a silent one")
 
 
 async def test_nothing_is_archived_where_no_days_are_set(store):
@@ -162,7 +179,7 @@ async def test_a_large_family_goes_in_many_batches_and_may_be_cut_short_at_any(s
         c=chat,
     )
     eraser = eraser_of(store)
-    await eraser.begin_chat(chat, ANN)
+    await eraser.begin_chat(chat, ANN, owner=ANN)
     batches, done = 0, None
     while done is None or not done.is_last:
         with contextlib.suppress(ZeroDivisionError):  # what is rolled back is done again

@@ -14,17 +14,30 @@ const MINUTE_MS = 60_000;
 const NUMBERS = /** @type {const} */ ([
   ["auto-archive-days", "auto_archive_days", 1],
   ["retention-days", "retention_days", 1],
+  ["debug-retention-days", "debug_retention_days", 1],
   ["workspace-ttl", "workspace_ttl_ms", MINUTE_MS],
 ]);
 
 export function View() {
   const loaded = useLoaded(async () => {
     const found = await Promise.all(NUMBERS.map(([path]) => api.get(`${CONFIG}/${path}`)));
-    return Object.fromEntries(NUMBERS.map(([, field, unit], at) => [field, found[at][field] / unit]));
+    const numbers = Object.fromEntries(NUMBERS.map(([, field, unit], at) => [field, found[at][field] / unit]));
+    return { numbers, house: await api.get("/api/v2/housekeeping") };
   });
-  return html`<${Page} title="Lifecycle" lead="How long things are kept. 0 means: for ever.">
-    <${Loaded} of=${loaded}>${(/** @type {any} */ found) => html`<${Numbers} found=${found} />`}<//>
+  return html`<${Page} title="Lifecycle" lead="How long things are kept. 0 means: for ever. What is due goes within the hour.">
+    <${Loaded} of=${loaded}>${(/** @type {any} */ found) => html`
+      ${found.house.kept_since_upgrade && html`<p class="warn">This deployment is older than housekeeping: nothing is deleted until you set for how long it is kept.</p>`}
+      <${Numbers} found=${found.numbers} />
+      ${found.house.last && html`<${LastPass} last=${found.house.last} />`}`}<//>
   <//>`;
+}
+
+/** What the last pass did, in a line. @param {{last: {ended_at: string, chores: {name: string, count: number, error?: string}[]}}} props */
+function LastPass({ last }) {
+  const done = last.chores.filter((each) => each.count).map((each) => `${each.name} ${each.count}`);
+  const failed = last.chores.filter((each) => each.error).map((each) => each.name);
+  return html`<p class="hint">Last done ${new Date(last.ended_at).toLocaleString()}: ${done.join(", ") || "nothing was due"}.
+    ${failed.length > 0 && html`<b class="warn">Failed, and tried again: ${failed.join(", ")}.</b>`}</p>`;
 }
 
 /** @param {{found: Record<string, number>}} props */
@@ -37,8 +50,9 @@ function Numbers({ found }) {
     return Object.fromEntries(NUMBERS.map(([, field]) => [field, values[field] ?? 0]));
   });
   return html`<${Form} form=${form}>
-    <${Amount} form=${form} name="auto_archive_days" label="Archive a chat after" unit="days without a word" min=${0} max=${3650} help="Pinned chats stay. An archived chat can be brought back." />
+    <${Amount} form=${form} name="auto_archive_days" label="Archive a chat after" unit="days without a word" min=${0} max=${3650} help="Pinned chats and chats at work stay. An archived chat can be brought back." />
     <${Amount} form=${form} name="retention_days" label="Delete an archived chat after" unit="days" min=${0} max=${3650} help=${form.get("retention_days") ? html`<b class="warn">For good:</b> it cannot be brought back.` : "For good: it cannot be brought back."} />
+    <${Amount} form=${form} name="debug_retention_days" label="Delete records of model calls after" unit="days" min=${0} max=${3650} help="Chats that are erased take theirs along." />
     <${Amount} form=${form} name="workspace_ttl_ms" label="Stop a workspace after" unit="minutes without use" min=${0} max=${43200} help=${inHours(valueAt(form.values.value, "workspace_ttl_ms"))} />
   <//>`;
 }
