@@ -111,7 +111,7 @@ async def open_routes(
         ) as auth,
         open_watching(config, chats, auth, admission, overviews, relay_edge) as streaming,
         keep_house(chats) as housekeeping,
-        open_told(config, chats, auth) as notices,
+        open_told(config, chats, auth, access_url) as notices,
     ):
 
         def report() -> Mapping[str, Any]:
@@ -201,13 +201,14 @@ def open_watching(
 
 
 def open_told(
-    config: Config, chats: ChatServices, auth: Auth
+    config: Config, chats: ChatServices, auth: Auth, access_url: str
 ) -> AbstractAsyncContextManager[NoticeParts]:
     return open_notices(
         chats.store.pool,
         chats.store.bus,
         chats.vault,
         people=auth.cached_users,
+        access_url=access_url,
         allowed=tuple(config.private_networks),
     )
 

@@ -514,6 +514,18 @@ ABOUT_WEBHOOKS = {
 } | {f"POST {top}": add_webhook for top in (WEBHOOKS, OWN_WEBHOOKS)}
 
 
+async def about_browser(world, asking, caller):
+    """A browser of the owner's, which is there whatever the line before has done to it."""
+    asking.document = {
+        "endpoint": "https://push.invalid/1",
+        "auth_key": "BTBZMqHH6r4Tts7J_aSIgg",
+        "p256dh_key": "BCVxsr7N_eNgVRqvHtD0zTZsEc6-VV-JvLexhqUzORcxaOzi6-AYWXvTBHm4bjyPjs7Vd8pZGH"
+        "6SRpkNtoIAiw4",
+    }
+    path = f"{USERS}/{world.owner.id}/webpush/subscription"
+    await good(world.owner.post(path, asking.document), 204)
+
+
 async def about_config(world, asking, caller):
     asking.places["modelConfig"] = await a_config(world)
 
@@ -568,6 +580,10 @@ SPECIAL = {
     f"DELETE {USERS}/{{user}}/chat-data": of_another,
     "POST /api/v2/housekeeping": keep_house,
     "GET /api/v2/erasures/{erasure}": about_erasure,
+    f"POST {USERS}/{{user}}/webpush/subscription": about_browser,
+    f"DELETE {USERS}/{{user}}/webpush/subscription": about_browser,
+    f"POST {USERS}/{{user}}/webpush/test": about_browser,
+    f"PUT {USERS}/{{user}}/webpush/watching": about_browser,
     f"POST {S}": add_server,
     f"GET {S}/{{server}}": about_server,
     f"PATCH {S}/{{server}}": change_server,

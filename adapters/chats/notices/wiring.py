@@ -1,4 +1,4 @@
-"""The wiring of notices: the inbox and those who watch theirs, webhooks, and the sender of both."""
+"""The wiring of notices: inboxes and their watchers, webhooks, web push, and the sender."""
 
 import random
 from collections.abc import AsyncIterator, Mapping, Sequence
@@ -13,9 +13,13 @@ from actors.law.store.ports import Bus
 from adapters.chats.notices.inbox import InboxStore
 from adapters.chats.notices.inbox_feeds import InboxFeeds
 from adapters.chats.notices.inbox_routes import InboxRoutes
-from adapters.chats.notices.outbox.deliveries import Delivery, Outcome
+from adapters.chats.notices.outbox.deliveries import Delivery, Outcome, Receiver
 from adapters.chats.notices.outbox.sender import SEND_SECONDS, Sender
 from adapters.chats.notices.outbox.store import DeliveryStore
+from adapters.chats.notices.push.keys import SenderKeys
+from adapters.chats.notices.push.posting import PushPoster
+from adapters.chats.notices.push.routes import PushDeps, PushRoutes
+from adapters.chats.notices.push.subscriptions import SubscriptionStore
 from adapters.chats.notices.webhooks.posting import WebhookPoster
 from adapters.chats.notices.webhooks.routes import WebhookDeps, WebhookRoutes
 from adapters.chats.notices.webhooks.store import WebhookStore
@@ -52,11 +56,18 @@ class NoticeParts:
 
 @asynccontextmanager
 async def open_notices(
-    pool: Pool, bus: Bus, vault: Vault, *, people: People, allowed: Sequence[Network]
+    pool: Pool,
+    bus: Bus,
+    vault: Vault,
+    *,
+    people: People,
+    access_url: str,
+    allowed: Sequence[Network],
 ) -> AsyncIterator[NoticeParts]:
-    """Tell users and webhooks of what concerns them, for the length of the block.
+    """Tell users, their browsers and webhooks of what concerns them, for the length of the block.
 
-    `allowed` are the networks of ours that users may have us send into.
+    `access_url` is where users reach us; `allowed` are the networks of ours that users may have us
+    send into.
     """
     inbox, outbox = InboxStore(pool, tell=bus.tell), DeliveryStore(pool)
     feeds = InboxFeeds(inbox)
@@ -64,13 +75,17 @@ async def open_notices(
         sending_client(allowed) as client,
         open_children("notices", capacity=3) as children,
     ):
+        keys = SenderKeys(pool, vault)
         webhooks = WebhookPoster(client, vault)
+        pushed = PushPoster(client, keys, vault, access_url=access_url)
 
         async def send(delivery: Delivery) -> Outcome:
-            return await webhooks.send(delivery)
+            poster = webhooks if delivery.target is Receiver.WEBHOOK else pushed
+            return await poster.send(delivery)
 
         sender = Sender(outbox, send, chance=random.random)
         hooks = WebhookDeps(WebhookStore(pool), vault, people, sender.wake, allowed)
+        devices = PushDeps(SubscriptionStore(pool, vault), keys, people, sender.wake, allowed)
         children.start(Child(name="inboxes", body=feeds.run, restart=Restart()))
         children.start(
             Child(
@@ -89,6 +104,7 @@ async def open_notices(
         with feeds.follow(bus), bus.follow_commits(sender.note_commit):
             routes = (
                 InboxRoutes(inbox, feeds),
+                PushRoutes(devices),
                 WebhookRoutes(hooks),
                 WebhookRoutes(hooks, of_deployment=True),
             )

@@ -235,6 +235,14 @@ TABLE = """
     PUT    /api/v2/notifications/inbox/mark-all-as-read 401      204    204    204   204   204
     PUT    /api/v2/notifications/inbox/{notification}/read-status 401 500 500 500  200   500
 
+    # web push: of the owner
+    GET    /api/v2/users/{user}/webpush/subscription    401      404    404    404   200   200
+    POST   /api/v2/users/{user}/webpush/subscription    401      404    404    404   204   204
+    DELETE /api/v2/users/{user}/webpush/subscription    401      404    404    404   204   204
+    POST   /api/v2/users/{user}/webpush/test            401      404    404    404   204   204
+    PUT    /api/v2/users/{user}/webpush/watching        401      404    404    404   204   204
+    POST   /api/v2/webpush/regenerate-keys              401      403    403    403   403   204
+
     # webhooks: {webhook} is the owner's, or the deployment's
     GET    H                                            401      404    404    404   200   200
     POST   H                                            401      404    404    404   201   201

@@ -50,6 +50,7 @@ TABLES = (  # what refers to them goes with them
     "spend_limits",
     "spend_counters",
     "spend_reservations",
+    "push_keys",
     "mcp_servers",
     "chats",
     "spend_days",
