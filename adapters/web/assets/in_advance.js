@@ -8,7 +8,10 @@ import "./composer/attachments.js";
 import "./composer/beside.js";
 import "./composer/queue.js";
 import "./composer/suggestion_list.js";
+import { followInbox } from "./inbox/follow.js";
 import "./list/labels.js";
 import "./list/new.js";
 import "./list/rename.js";
 import "./login/login.js";
+
+followInbox();

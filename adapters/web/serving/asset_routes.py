@@ -12,6 +12,7 @@ from adapters.web.serving.assets import DEVELOPER, STYLES, TYPES, Assets, load_a
 from runtime.threads import ThreadLimits, read
 
 YEAR_SECONDS = 31_536_000
+WORKER = "inbox/worker.js"
 GALLERY = "gallery"  # a page with all cards in all states, for developers only
 READING = ThreadLimits("files of the page", threads_max=1)
 
@@ -68,6 +69,15 @@ class AssetRoutes:
             ),
             Endpoint(
                 method="GET",
+                path="/web/worker.js",
+                handle=self.worker,
+                summary="The worker that shows what is pushed; it may change under this path",
+                tag="pages",
+                access=Access.OPEN,
+                answers={200: bytes},
+            ),
+            Endpoint(
+                method="GET",
                 path="/web/version",
                 handle=self.version,
                 summary="The version of the web interface that is served now",
@@ -80,6 +90,14 @@ class AssetRoutes:
     async def version(self, call: Call) -> HttpResponse:
         digest = (await self._source.now()).digest
         return json_response(200, PageVersion(digest), (("cache-control", "no-store"),))
+
+    async def worker(self, call: Call) -> HttpResponse:
+        """Serve the worker at an address that stays, which is what a browser knows it by."""
+        found = (await self._source.now()).find(WORKER)
+        if found is None:
+            raise not_found()
+        headers = [*PAGE_HEADERS, ("cache-control", "no-cache")]
+        return HttpResponse(200, found.body, found.media_type, tuple(dict(headers).items()))
 
     async def serve(self, call: Call) -> HttpResponse:
         assets = await self._source.now()

@@ -36,6 +36,7 @@ TABLE = """
     # pages for people: without a session they are sent to where one logs in
     GET    /web/{digest}/{asset}                        200      200    200    200   200   200
     GET    /web/version                                 200      200    200    200   200   200
+    GET    /web/worker.js                               200      200    200    200   200   200
     GET    /login                                       200      303    303    303   303   303
     POST   /login                                       303      303    303    303   303   303
     GET    /                                            303      200    200    200   200   200

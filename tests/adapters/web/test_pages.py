@@ -115,7 +115,7 @@ async def test_every_page_bounds_what_it_may_do(edge, path):
         "script-src 'self'",
         "style-src 'self'",
         "frame-ancestors 'none'",
-        "trusted-types 'none'",
+        "trusted-types promptcorner-worker",
         "require-trusted-types-for 'script'",
     ):
         assert rule in policy

@@ -58,7 +58,7 @@ class WebpushBrowser(Struct, frozen=True):
 
 
 class WebpushBrowsers(Struct, frozen=True):
-    """What a browser needs to subscribe, and which browsers have."""
+    """The key with which a browser subscribes, and the browsers that have."""
 
     public_key: str
     subscriptions: Sequence[WebpushBrowser]

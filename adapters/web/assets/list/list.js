@@ -2,6 +2,7 @@
 
 import { chats } from "../chats_store.js";
 import { run } from "../commands.js";
+import { Bell } from "../inbox_count.js";
 import { keysOf } from "../keys.js";
 import { icon } from "../shared/icons.js";
 import { Strip } from "../strip.js";
@@ -27,6 +28,7 @@ export function List() {
   return html`<nav class="side" aria-label="Chats">
     <header>
       <a class="brand" href="/"><i></i>promptcorner</a>
+      <${Bell} />
       <a class="ic" href="/settings" aria-label="Settings">${icon("gear")}</a>
       <a class="ic" href=${`/new${addressOf(filters.value)}`} aria-label="New chat"
         title=${`New chat (${keysOf("chat.new")})`}>${icon("pen")}</a>

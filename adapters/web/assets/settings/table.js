@@ -25,13 +25,14 @@ export const PERSONAL = [
       { path: "/settings/keys", title: "Your own keys", icon: "key", load: () => import("./personal/keys.js"), words: "provider api key" },
       { path: "/settings/consent", title: "Consent", icon: "check", load: () => import("./personal/consent.js"), words: "approvals rules allow commands" },
       { path: "/settings/servers", title: "Tool servers", icon: "plug", load: () => import("./personal/servers.js"), words: "mcp log in connect" },
+      { path: "/settings/webhooks", title: "Webhooks", icon: "link", load: () => import("./webhooks.js").then((module) => ({ View: module.OwnWebhooks })), words: "events post http deliveries" },
     ],
   },
   {
     title: "This browser",
     pages: [
       { path: "/settings/display", title: "Display and keys", icon: "gear", load: () => import("./personal/display.js"), words: "theme dark light density text size shortcuts enter send" },
-      { path: "/settings/notifications", title: "Notifications", icon: "eye", load: () => import("./personal/notifications.js"), words: "sound chime" },
+      { path: "/settings/notifications", title: "Notifications", icon: "eye", load: () => import("./personal/notifications.js"), words: "sound chime push device" },
     ],
   },
 ];
@@ -61,6 +62,7 @@ export const ADMIN = [
     title: "People",
     pages: [
       { path: "/admin/users", title: "Users", icon: "user", load: () => import("./admin/users.js"), words: "roles one-time links suspend invite" },
+      { path: "/admin/webhooks", title: "Webhooks", icon: "link", load: () => import("./webhooks.js").then((module) => ({ View: module.AllWebhooks })), words: "events post http deliveries" },
     ],
   },
 ];

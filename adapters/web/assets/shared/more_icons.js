@@ -5,6 +5,7 @@ import {addIcons} from "./icons.js";
 addIcons({
   search: [["circle", {cx: "7", cy: "7", r: "4.5"}], "m10.5 10.5 3 3"],
   plus: ["M8 3v10M3 8h10"],
+  bell: ["M3.5 11.5h9L11.5 10V7a3.5 3.5 0 0 0-7 0v3zM6.5 13.5h3"],
   term: ["m3 5 3 3-3 3M8 11.5h5"],
   file: ["M4 2h5l3 3v9H4zM9 2v3h3"],
   files: ["M6 4V2h4l3 3v6h-3M3 5h4l3 3v6H3z"],

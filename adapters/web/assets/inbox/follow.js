@@ -1,0 +1,88 @@
+/**
+ * Follows the inbox of a person: how many notices are unread is asked anew when something that may
+ * be one has happened, and while the page is looked at only. This module is loaded when the page has
+ * nothing else to do.
+ */
+
+import { unread } from "../inbox_count.js";
+import { route } from "../routes.js";
+import { effect, signal } from "../ui.js";
+import { api } from "../wire/api.js";
+import { hearWatch } from "../wire/watch.js";
+import { isSubscribed } from "./device.js";
+
+/**
+ * @typedef {{id: string, title: string, content: string, targets: string[], created_at: string,
+ *   read_at: string | null, actions: {label: string, url: string}[]}} Notice
+ */
+
+export const INBOX = "/api/v2/notifications/inbox";
+const PAUSE_MS = 1000; // what happens meanwhile is asked about together
+const KINDS = new Set(["again", "created", "status_change", "action_required", "shared"]);
+
+/** The newest notices as they were read last; null: never. */
+export const notices = signal(/** @type {Notice[] | null} */ (null));
+
+let timer = 0;
+let wanted = false;
+
+/** Follow the inbox from now on. */
+export function followInbox() {
+  hearWatch((event) => KINDS.has(event.kind) && soon());
+  document.addEventListener("visibilitychange", () => wanted && soon());
+  void readInbox().catch(() => {}); // the next news ask again
+  if (isSubscribed()) void import("./push.js").then((push) => push.followWatching(), () => {});
+}
+
+function soon() {
+  wanted = true;
+  if (timer || document.visibilityState !== "visible") return;
+  timer = window.setTimeout(() => {
+    timer = 0;
+    wanted = false;
+    void readInbox().catch(() => {});
+  }, PAUSE_MS);
+}
+
+/** Read the newest page, and mark what is about chats that are looked at. */
+export async function readInbox() {
+  take(await api.get(INBOX));
+  const seen = (notices.peek() ?? []).filter((each) => !each.read_at && isShown(each));
+  for (const each of seen) await mark(each, true);
+}
+
+/** Whether a chat that a notice leads to is looked at now. @param {Notice} notice */
+function isShown(notice) {
+  const { name, chats } = route.peek();
+  return name === "chat" && document.visibilityState === "visible" && notice.targets.some((id) => chats.includes(id));
+}
+
+/** @param {{notifications: Notice[], unread_count: number}} page */
+function take(page) {
+  notices.value = page.notifications;
+  unread.value = page.unread_count;
+}
+
+/** Read the page behind the last notice that is known. @returns {Promise<boolean>} whether there may be more */
+export async function readMore() {
+  const known = notices.peek() ?? [];
+  const page = await api.get(INBOX, { starting_before: known.at(-1)?.id });
+  take({ ...page, notifications: [...known, ...page.notifications] });
+  return page.notifications.length > 0;
+}
+
+/** @param {Notice} notice @param {boolean} isRead */
+export async function mark(notice, isRead) {
+  const answer = await api.put(`${INBOX}/${notice.id}/read-status`, { is_read: isRead });
+  notices.value = (notices.peek() ?? []).map((each) => (each.id === notice.id ? answer.notification : each));
+  unread.value = answer.unread_count;
+}
+
+export async function markAll() {
+  await api.put(`${INBOX}/mark-all-as-read`);
+  await readInbox();
+}
+
+effect(() => {
+  if (route.value.name === "chat" && (notices.value ?? []).some((each) => !each.read_at && isShown(each))) soon();
+});
