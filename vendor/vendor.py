@@ -30,6 +30,7 @@ PARTS = {
     "lowlight": ("lowlight", "highlight.js", "devlop", "dequal"),
     "diff": ("diff",),
     "xterm": ("@xterm/xterm", "@xterm/addon-fit"),
+    "novnc": ("@novnc/novnc",),  # under the MPL 2.0: its source is the package of this version
 }
 
 # What a library imports, and what it is given instead.

@@ -4,7 +4,7 @@ import { effect, signal } from "../ui.js";
 import { command, run } from "../commands.js";
 import { showPanel } from "../frame.js";
 
-/** @typedef {"changes" | "agents" | "files" | "terminal" | "summary"} Tab */
+/** @typedef {"changes" | "agents" | "files" | "terminal" | "summary" | "desktop"} Tab */
 
 /** @type {{id: Tab, name: string}[]} */
 export const TABS = [
@@ -13,6 +13,7 @@ export const TABS = [
   { id: "files", name: "Files" },
   { id: "terminal", name: "Terminal" },
   { id: "summary", name: "Summary" },
+  { id: "desktop", name: "Desktop" },
 ];
 const KEY = "panel";
 
