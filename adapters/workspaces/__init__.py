@@ -19,6 +19,7 @@ For other rooms:
     terminals.routes         the endpoints of terminals
     desktop.connection       a connection to a screen: pictures of it, pointer and keys
     desktop.desktops         the desktops of this process: started, found, watched, ended
+    desktop.recording        films of desktops, made while a parent waits
     desktop.pictures         pictures of a screen, scaled and packed
     desktop.programs         the programs that a desktop is made of
     git.looking              the command that looks at a repository, and its answer

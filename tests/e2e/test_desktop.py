@@ -144,6 +144,33 @@ async def test_an_agent_looks_clicks_and_types_and_the_screen_changes(vendor, ho
     assert {path} == {request["path"].partition("?")[0] for request in asked}
 
 
+async def test_a_parent_that_waits_gets_a_film_of_what_its_agent_did(house):
+    daemon, database = house
+    setting = "/api/v2/chats/config/computer-use-provider"
+    assert 204 == ask(daemon, "PUT", setting, {"provider": "anthropic"})
+    moves = [{"action": "mouse_move", "coordinate": [200 * at, 300]} for at in (1, 2, 3)]
+    calls = [("computer", {"action": "wait", "duration": 6}), *(("computer", m) for m in moves)]
+    async with a_client(database) as client:
+        root = await client.create(CREATES)
+        await told(client, root)
+        spawn = {"type": "computer_use", "prompt": spoken(calls)}
+        await client.send(root, asked_for("spawn_agent", spawn))
+        child = (await told(client, root))["chat_id"]
+        await client.send(root, asked_for("wait_agent", {"chat_id": child}))
+        report = await told(client, root)
+        files = [each for each in await results(client, root) if isinstance(each, FilePart)]
+
+    assert "it is written" == report["report"]
+    assert [report["recording_file_id"], report["thumbnail_file_id"]] == [
+        str(each.file_id) for each in files
+    ]
+    assert ["video/mp4", "image/jpeg"] == [each.media_type for each in files]
+    assert [True, True] == [
+        files[0].name.startswith("recording-20"),
+        files[1].name.startswith("thumbnail-20"),
+    ]
+
+
 async def test_nothing_of_a_desktop_outlives_a_daemon_that_is_killed(home, provider, database):
     settings = {**provider.settings, "PROMPTCORNER_EXPERIMENTS": "chat-virtual-desktop"}
     with a_daemon(home, DATABASE_URL=database, **settings) as daemon:

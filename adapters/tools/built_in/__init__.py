@@ -6,6 +6,7 @@ workspace_schemas  the arguments of these tools, and what a model is told of a c
 lifecycle          make, start and stop the workspace
 computer           operate the desktop of the workspace
 agents             spawn agents and work with them
+agent_recorder     films of what agents do on their desktops, for their parents
 agent_schemas      the arguments of these tools                                         (pure)
 planning           ask the user, and hand a plan in
 skills             read skills

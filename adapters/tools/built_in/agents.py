@@ -17,7 +17,7 @@ from actors.agents.waiting import wait_for
 from actors.chat.turn.ports import LocalTool, ToolInvocation, ToolOutput
 from actors.law.chat import Chat, Message, UserMessage
 from actors.law.ids import ChatId, ModelConfigId
-from actors.law.parts.message import TextPart
+from actors.law.parts.message import FilePart, TextPart
 from actors.law.parts.prompt import EFFORTS
 from actors.law.refusals import AlreadyServed, InvalidState, NotAllowed, QueueFull, Refusal
 from actors.law.requests import BusyBehaviour, CreateChat, Interrupt, NewChat, Request, SendMessage
@@ -35,6 +35,7 @@ from adapters.access.hooked_requests import PolicyRefusal
 from adapters.models.catalogue import Catalogue
 from adapters.models.choosing import ModelChoice, NoChoice
 from adapters.models.prompt_texts import place_text
+from adapters.tools.built_in.agent_recorder import AgentRecorder
 from adapters.tools.built_in.agent_schemas import (
     LISTED_MAX,
     TOOLS,
@@ -47,7 +48,14 @@ from adapters.tools.built_in.agent_schemas import (
     WaitAgent,
     model_document,
 )
-from adapters.tools.dispatch import Action, ArgumentsStruct, ResultDocument, ToolCallError, run
+from adapters.tools.dispatch import (
+    Action,
+    ArgumentsStruct,
+    ResultDocument,
+    ToolCallError,
+    run,
+    tool_result,
+)
 
 # An agent that is interrupted in them is at work, or asks a person and goes on afterwards.
 INTERRUPTIBLE = (Status.RUNNING, Status.REQUIRES_ACTION)
@@ -78,6 +86,7 @@ class AgentTools:
     usable: Callable[[Chat], Awaitable[tuple[UUID, ...]]]  # servers of tools, in its next step
     places: SpawnSlots = field(default_factory=SpawnSlots)
     why_no_desktop: WhyNoDesktop = NO_DESKTOPS
+    recorder: AgentRecorder | None = None
 
     async def offered(self, chat: Chat, history: Sequence[Message]) -> Sequence[LocalTool]:
         is_possible = chat.is_root and await self.why_no_desktop(chat) is None
@@ -194,10 +203,11 @@ class AgentTools:
 
     # waiting
 
-    async def _wait(self, calling: ToolInvocation, asked: WaitAgent) -> ResultDocument:
+    async def _wait(self, calling: ToolInvocation, asked: WaitAgent) -> ToolOutput:
         agents = [ChatId(id) for id in asked.agents]
         if not agents:
             raise ToolCallError("chat_id is missing; say which agents to wait for")
+        await self._begin_recording(calling.chat, agents)
         found = await wait_for(
             calling.chat.id,
             agents,
@@ -215,9 +225,22 @@ class AgentTools:
         working = [not rules.has_settled(child.status) for child in found]
         timed_out = all(working) if asked.wants_any else any(working)
         documents = [_child_result(child, timed_out=timed_out) for child in found]
-        if asked.chat_id is not None and len(documents) == 1:
-            return documents[0]
-        return {"agents": documents, "timed_out": timed_out}
+        shown: list[FilePart] = []
+        for at, child in enumerate(found):
+            if self.recorder is not None:
+                told, files = await self.recorder.finish(calling, child)
+                documents[at] = {**documents[at], **told}
+                shown += files
+        is_one = asked.chat_id is not None and len(documents) == 1
+        document = documents[0] if is_one else {"agents": documents, "timed_out": timed_out}
+        return replace(tool_result(document), shown=tuple(shown))
+
+    async def _begin_recording(self, chat: Chat, agents: Sequence[ChatId]) -> None:
+        """Record the desktops of those who operate one, where there may be desktops at all."""
+        if self.recorder is None or await self.why_no_desktop(chat) is not None:
+            return
+        asking = partial(self.family.descendants, chat.id, agents)
+        self.recorder.begin(await retry_store(chat.id, "agents", asking))
 
     # talking
 

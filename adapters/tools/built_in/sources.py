@@ -18,6 +18,7 @@ from adapters.models.catalogue import Catalogue
 from adapters.models.spend.consenting import SpendConsent
 from adapters.models.spend.wiring import Spending
 from adapters.tools.built_in.advisor import AdvisorTool
+from adapters.tools.built_in.agent_recorder import AgentRecorder
 from adapters.tools.built_in.agents import AgentTools
 from adapters.tools.built_in.computer import ComputerTool
 from adapters.tools.built_in.lifecycle import LifecycleTools
@@ -84,6 +85,7 @@ def built_in_sources(deps: ToolDeps) -> Sequence[ToolSource]:
             deps.catalogue,
             deps.usable_servers,
             why_no_desktop=partial(_why_no_desktop, deps),
+            recorder=AgentRecorder(deps.desktops, deps.files),
         ),
         SpendConsent(deps.spending.store, deps.catalogue.settings),
     )

@@ -4,5 +4,6 @@ programs    the programs that a desktop is made of, and how they are started    
 rfb         the client's side of RFB                                                  (pure)
 connection  a connection to a screen: pictures of it, pointer and keys
 pictures    pictures of a screen, scaled and packed
+recording   films of desktops, made while a parent waits
 desktops    the desktops of this process: started, found, watched, ended
 """

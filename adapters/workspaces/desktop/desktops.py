@@ -38,6 +38,11 @@ from adapters.workspaces.desktop.programs import (
     missing_programs,
     start_script,
 )
+from adapters.workspaces.desktop.recording import (
+    Recordings,
+    RecordingsStatistics,
+    open_recordings,
+)
 from adapters.workspaces.disk import Disk, DiskSilent
 from adapters.workspaces.local import LocalProcesses, LocalWorkspaces, WorkspaceChat
 from runtime.children import Child, open_children
@@ -72,6 +77,7 @@ class DesktopStatistics:
     started_count: Annotated[int, CounterMetric("Desktops that this process has started.")]
     pictures_count: Annotated[int, CounterMetric("Screenshots that were taken for models.")]
     actions_count: Annotated[int, CounterMetric("Calls of the computer tool that did something.")]
+    recordings: RecordingsStatistics | None
 
 
 @dataclass(eq=False, slots=True)
@@ -106,6 +112,7 @@ class Desktops:
         self._watchers: dict[UUID, int] = {}
         self._starting: dict[UUID, trio.Lock] = {}
         self._used = trio.Event()
+        self.recordings: Recordings | None = None  # while this is open
         self._pictures_count = self._actions_count = self._started_count = 0
 
     @property
@@ -231,6 +238,7 @@ class Desktops:
             started_count=self._started_count,
             pictures_count=self._pictures_count,
             actions_count=self._actions_count,
+            recordings=None if self.recordings is None else self.recordings.statistics(),
         )
 
     # inside
@@ -338,6 +346,7 @@ async def open_desktops(workspaces: LocalWorkspaces) -> AsyncIterator[Desktops]:
     async with open_children("desktops", capacity=1) as children:
         children.start(Child(name="desktops", body=desktops.run, restart=Restart()))
         try:
-            yield desktops
+            async with open_recordings(desktops.dial) as desktops.recordings:
+                yield desktops
         finally:
             await desktops.aclose()
