@@ -198,3 +198,32 @@ async def test_what_a_command_writes_is_seen_while_it_runs(page, api):
     await answers(page, "done")
     [_, result] = [m["content"][0] for m in await api.messages(chat) if m["role"] == "tool"]
     assert "one\ntwo\n" == result["result"]["output"]
+
+
+async def test_the_working_tree_is_shown_as_it_changes(page, api, tmp_path):
+    chat = await api.chat(WORKSPACE)
+    made = "git init -q -b main r && cd r && echo one > a.txt && echo x > old.txt && git add ."
+    commit = "git -c user.name=a -c user.email=a@b commit -qm first && mv old.txt new.txt"
+    await api.say(
+        chat, f"{calls('execute', command=f'{made} && {commit}')} [[text: done]]", "waiting"
+    )
+    await page.goto(f"/c/{chat}")
+    await page.click("tab", "Changes")
+    await page.click("button", "Show the working tree")
+    await page.until_text("was old.txt", "aside.panel")
+    await page.until_text("main", "aside.panel .changed")
+
+    change = calls("execute", command="printf 'two\\n' > r/a.txt")
+    await api.say(chat, f"{change} [[text: done]]", "waiting")
+    await page.click("button", re.compile("^a.txt"))
+    await page.until_text("two", "aside.panel .diff")
+    assert [] == await page.faults_of_access()
+    await page.picture(str(tmp_path / "light.png"))
+    await page.js("document.documentElement.dataset.theme = 'dark'")
+    assert [] == await page.faults_of_access()
+    await page.picture(str(tmp_path / "dark.png"))
+
+    await page.goto(f"/c/{chat}")  # the way of looking stays
+    await page.until_text("a.txt", "aside.panel .changed")
+    await page.click("button", "By its calls")
+    await page.until_text("No file has been changed", "aside.panel")

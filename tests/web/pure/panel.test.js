@@ -5,6 +5,7 @@ import { test } from "node:test";
 import { changesOf, commonFolder, pathsOf } from "../../../adapters/web/assets/panel/changes_of.js";
 import { filesOf, patchOf } from "../../../adapters/web/assets/panel/files_of.js";
 import { processesOf } from "../../../adapters/web/assets/panel/processes_of.js";
+import { afterMessage, sentenceOf, treeFiles } from "../../../adapters/web/assets/panel/tree_files.js";
 import { byModel, sumOf } from "../../../adapters/web/assets/panel/usage_of.js";
 import { ansiLines } from "../../../adapters/web/assets/text/ansi.js";
 import { applied, counts, markedPieces, parse, pieces, sideBySide, whole } from "../../../adapters/web/assets/text/diff.js";
@@ -176,4 +177,51 @@ test("output that goes wild ends, and never throws", () => {
     const output = Array.from({ length: 40 }, () => signs[Math.floor(random() * signs.length)]).join("");
     for (const line of ansiLines(output)) for (const piece of line) assert.equal(typeof piece.text, "string");
   }
+});
+
+const TREE = `diff --git a/src/a b.py b/src/a b.py
+index 1..2 100644
+--- a/src/a b.py\t
++++ b/src/a b.py\t
+@@ -1,2 +1,2 @@
+-diff --git a/x b/x
++--- a/no head
+ same
+diff --git a/old.txt b/new.txt
+similarity index 100%
+rename from old.txt
+rename to new.txt
+diff --git a/pic.png b/pic.png
+new file mode 100644
+index 0000000..1
+Binary files /dev/null and b/pic.png differ
+diff --git a/gone b/gone
+deleted file mode 100644
+--- a/gone
++++ /dev/null
+@@ -1 +0,0 @@
+-x
+diff --git a/run b/run
+old mode 100644
+new mode 100755
+`;
+
+test("the diff of a repository becomes files, those without lines among them", () => {
+  const files = treeFiles({ root: "/w/r", branch: "main", origin: "", diff: TREE });
+  assert.deepEqual(files.map((file) => [file.name, file.note, file.added, file.removed]), [
+    ["src/a b.py", "", 1, 1], ["new.txt", "was old.txt", 0, 0], ["pic.png", "new, not text", 0, 0], ["gone", "deleted", 0, 1], ["run", "now a program", 0, 0],
+  ]);
+  assert.equal(files[0].path, "/w/r/src/a b.py");
+  assert.equal(files[0].hunks[0].rows[0].text, "diff --git a/x b/x");
+  const large = { root: "/w/r", branch: "main", origin: "", diff: "The diff is not shown." };
+  assert.deepEqual([treeFiles(large), sentenceOf(large)], [[], "The diff is not shown."]);
+});
+
+test("messages change what is known of repositories", () => {
+  const told = (root, more) => ({ type: "changes", repositories: [{ repo_root: root, branch: "main", ...more }] });
+  let known = afterMessage([], told("/b", { unified_diff: "x" }));
+  known = afterMessage(known, told("/a"));
+  assert.deepEqual(known.map((one) => [one.root, one.diff]), [["/a", ""], ["/b", "x"]]);
+  assert.equal(afterMessage(known, { type: "changes", scanned_at: "now" }), known);
+  assert.deepEqual(afterMessage(known, told("/b", { branch: "", removed: true })).map((one) => one.root), ["/a"]);
 });

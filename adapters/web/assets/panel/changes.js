@@ -1,6 +1,6 @@
 // What the chat has changed: file by file, with remarks on lines that become a message.
 
-import { html, useEffect, useMemo, useRef, useSignal } from "../ui.js";
+import { html, signal, useEffect, useMemo, useRef, useSignal } from "../ui.js";
 import { keyWords } from "../keys.js";
 import { icon } from "../shared/icons.js";
 import { isMine } from "../list/acts.js";
@@ -11,15 +11,27 @@ import { changesOf } from "./changes_of.js";
 import { DiffRows } from "./diff_view.js";
 import { filesOf, patchOf } from "./files_of.js";
 import { PastNote } from "./past_note.js";
+import { Loaded } from "./panel.js";
 import { RemarkEditor, RemarkNote, rangeOf, remarksOf, sendRemarks } from "./remarks.js";
+import { isTree } from "./tabs.js";
 
 /** @typedef {import("./files_of.js").ChangedFile} ChangedFile */
 
 const SPLIT = "panel.split";
 const TOUCH = matchMedia("(pointer: coarse)").matches;
+const loadTree = () => import("./working_tree.js").then((module) => module.WorkingTree);
+
+/** The changes of the calls, or the working tree: what git says, which its owner alone may see. @param {import("./panel.js").About} props */
+export function Changes(props) {
+  const chat = usePart(props.conversation, (state) => state.chat);
+  if (!chat?.workspace_id || !isMine(chat)) return html`<${CallChanges} ...${props} />`;
+  const way = (/** @type {boolean} */ tree, /** @type {string} */ name) => html`<button type="button" class="way" aria-pressed=${isTree.value === tree} onClick=${() => (isTree.value = tree)}>${name}</button>`;
+  return html`<div class="ways" role="group" aria-label="Which changes">${way(false, "By its calls")}${way(true, "Working tree")}</div>
+    ${isTree.value ? html`<${Loaded} load=${loadTree} name="The working tree" props=${{ conversation: props.conversation }} />` : html`<${CallChanges} ...${props} />`}`;
+}
 
 /** @param {import("./panel.js").About} props */
-export function Changes({ conversation, past, file: asked }) {
+function CallChanges({ conversation, past, file: asked }) {
   const shown = useSignal("");
   const changes = useMemo(() => changesOf(past.messages.value), [past.messages.value]);
   const files = useMemo(() => filesOf(changes), [changes]);
@@ -32,7 +44,7 @@ export function Changes({ conversation, past, file: asked }) {
   }, [files, asked.value]);
   const now = files.find((one) => one.path === shown.value) ?? files[0];
   const show = (/** @type {ChangedFile} */ one) => (shown.value = one.path);
-  if (!now) return null; // the panel says so
+  if (!now) return html`<div class="pbody"><p class="none">No file has been changed by its tools for files.</p><${PastNote} past=${past} /></div>`;
   return html`<${FileList} files=${files} now=${now} show=${show} />
     <div class="pbody" ref=${body} onKeyDown=${(/** @type {KeyboardEvent} */ event) => jump(event, files, now, show)}>
       <${FileView} key=${now.path} file=${now} conversation=${conversation} />
@@ -41,8 +53,8 @@ export function Changes({ conversation, past, file: asked }) {
     <${Foot} conversation=${conversation} patch=${() => patchOf(changes)} />`;
 }
 
-/** `n` and `p` go to the next and the previous file. @param {KeyboardEvent} event @param {ChangedFile[]} files @param {ChangedFile} now @param {(file: ChangedFile) => void} show */
-function jump(event, files, now, show) {
+/** `n` and `p` go to the next and the previous file. @template T @param {KeyboardEvent} event @param {T[]} files @param {T} now @param {(file: T) => void} show */
+export function jump(event, files, now, show) {
   const by = { n: 1, p: -1 }[event.key];
   if (!by || event.metaKey || event.ctrlKey || event.altKey || /** @type {Element} */ (event.target).closest("textarea,input")) return;
   event.preventDefault();
@@ -54,13 +66,16 @@ function jump(event, files, now, show) {
 }
 
 /** @param {{files: ChangedFile[], now: ChangedFile, show: (file: ChangedFile) => void}} props */
-function FileList({ files, now, show }) {
-  return html`<div class="changed" role="list" aria-label="Changed files">${files.map((file) => html`<div role="listitem" key=${file.path}><button type="button" class="fi"
+const FileList = (props) => html`<div class="changed"><${FileRows} ...${props} label="Changed files" /></div>`;
+
+/** @param {{files: {path: string, name: string, added: number, removed: number}[], now: any, show: (file: any) => void, label: string}} props */
+export function FileRows({ files, now, show, label }) {
+  return html`<div role="list" aria-label=${label}>${files.map((file) => html`<div role="listitem" key=${file.path}><button type="button" class="fi"
     aria-current=${file === now ? "true" : undefined} title=${file.path} onClick=${() => show(file)}>${icon("file")}<span class="what">${file.name}</span><${Counts} ...${file} /></button></div>`)}</div>`;
 }
 
 /** @param {{added: number, removed: number}} props */
-const Counts = ({ added, removed }) => html`<span class="pm">${added ? html`<span class="p">+${added}</span>` : null}${added && removed ? " " : ""}${removed ? html`<span class="m">−${removed}</span>` : null}</span>`;
+export const Counts = ({ added, removed }) => html`<span class="pm">${added ? html`<span class="p">+${added}</span>` : null}${added && removed ? " " : ""}${removed ? html`<span class="m">−${removed}</span>` : null}</span>`;
 
 /** Return the diffs of a file, one for each change; a file that was written whole comes first. @param {ChangedFile} file */
 function diffsOf(file) {
@@ -72,17 +87,27 @@ function diffsOf(file) {
 
 /** @param {{file: ChangedFile, conversation: any}} props */
 function FileView({ file, conversation }) {
-  const split = useSignal(localStorage.getItem(SPLIT) === "split");
+  const split = splitSignal();
   const diffs = useMemo(() => diffsOf(file), [file]);
   const at = file.name.lastIndexOf("/") + 1;
+  return html`<div class="fh"><span class="fpath" title=${file.path}>${file.name.slice(0, at)}<b>${file.name.slice(at)}</b></span>
+      <${Split} split=${split} /></div>
+    ${[...diffs.entries()].reverse().map(([index, { change, hunks }]) => html`<${OneChange} key=${`${change.call} ${index}`} file=${file} change=${change} hunks=${hunks} split=${split.value}
+      title=${diffs.length > 1 || change.kind === "write" ? titleOf(change, index, diffs.length) : ""} conversation=${conversation} />`)}`;
+}
+
+const isSplit = signal(localStorage.getItem(SPLIT) === "split");
+
+/** Whether diffs have two columns; the same for all of them. */
+export const splitSignal = () => isSplit;
+
+/** @param {{split: import("../vendor/preact.js").Signal<boolean>}} props */
+export function Split({ split }) {
   const flip = () => {
     split.value = !split.value;
     localStorage.setItem(SPLIT, split.value ? "split" : "unified");
   };
-  return html`<div class="fh"><span class="fpath" title=${file.path}>${file.name.slice(0, at)}<b>${file.name.slice(at)}</b></span>
-      <button type="button" class="link quiet" aria-pressed=${split.value} title="One column or two" onClick=${flip}>${split.value ? "split" : "unified"}</button></div>
-    ${[...diffs.entries()].reverse().map(([index, { change, hunks }]) => html`<${OneChange} key=${`${change.call} ${index}`} file=${file} change=${change} hunks=${hunks} split=${split.value}
-      title=${diffs.length > 1 || change.kind === "write" ? titleOf(change, index, diffs.length) : ""} conversation=${conversation} />`)}`;
+  return html`<button type="button" class="link quiet" aria-pressed=${split.value} title="One column or two" onClick=${flip}>${split.value ? "split" : "unified"}</button>`;
 }
 
 /** @param {import("./changes_of.js").Change} change @param {number} index @param {number} count */
@@ -91,8 +116,8 @@ function titleOf(change, index, count) {
   return `${place}${change.kind === "write" ? "written whole" : "edited"}`;
 }
 
-/** @param {{file: ChangedFile, change: import("./changes_of.js").Change, hunks: import("../text/diff.js").Hunk[], split: boolean, title: string, conversation: any}} props */
-function OneChange({ file, change, hunks, split, title, conversation }) {
+/** @param {{file: {path: string, name: string}, change: {call: string, cut: boolean}, hunks: import("../text/diff.js").Hunk[], split: boolean, title: string, conversation: any}} props */
+export function OneChange({ file, change, hunks, split, title, conversation }) {
   const writing = useSignal(/** @type {import("./diff_view.js").Chosen | null} */ (null));
   const remarks = remarksOf(conversation);
   const mayWrite = useMayWrite(conversation);
@@ -117,7 +142,7 @@ function useMayWrite(conversation) {
 }
 
 /** @param {{conversation: any, patch: () => string}} props */
-function Foot({ conversation, patch }) {
+export function Foot({ conversation, patch }) {
   const remarks = remarksOf(conversation);
   const count = remarks.all.value.length;
   const said = useSignal("");

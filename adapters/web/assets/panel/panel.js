@@ -3,13 +3,13 @@
 import { computed, html, useEffect, useMemo, useRef, useSignal } from "../ui.js";
 import { showPanel } from "../frame.js";
 import { icon } from "../shared/icons.js";
-import { partOf } from "../shared/part.js";
+import { partOf, usePart } from "../shared/part.js";
 import { changesOf } from "./changes_of.js";
 import { familyOf } from "./family.js";
 import { pastOf } from "./past.js";
 import { PastNote } from "./past_note.js";
 import { processesOf } from "./processes_of.js";
-import { TABS, asked, tab } from "./tabs.js";
+import { TABS, asked, isTree, tab } from "./tabs.js";
 
 /** @typedef {import("./tabs.js").Tab} Tab */
 /** @typedef {{conversation: any, past: import("./past.js").Past, file: import("../vendor/preact.js").Signal<{path: string}>}} About what a tab is given */
@@ -31,7 +31,7 @@ export function Panel({ conversation }) {
   return html`<aside class="panel" aria-label="Side panel">
     <${TabList} counts=${counts.value} />
     ${TABS.filter((one) => one.id === tab.value).map(({ id, name }) => html`<div class="tabpanel" role="tabpanel" id=${`tabpanel-${id}`} aria-labelledby=${`tab-${id}`} key=${id}>
-      ${id === "changes" && !counts.value.changes ? html`<${NoChanges} past=${past} />` : html`<${Loaded} load=${LOAD[id]} name=${name} props=${{ conversation, past, file: asked }} />`}</div>`)}
+      ${id === "changes" && !counts.value.changes && !isTree.value ? html`<${NoChanges} conversation=${conversation} past=${past} />` : html`<${Loaded} load=${LOAD[id]} name=${name} props=${{ conversation, past, file: asked }} />`}</div>`)}
   </aside>`;
 }
 
@@ -63,14 +63,15 @@ function TabList({ counts }) {
     <button type="button" class="ic only-l" aria-label="Close the side panel" title="Close ( ] )" onClick=${() => showPanel(false)}>${icon("x")}</button></div>`;
 }
 
-/** Most chats change nothing: then nothing that shows changes is loaded. @param {{past: import("./past.js").Past}} props */
-function NoChanges({ past }) {
+/** Most chats change nothing: then nothing that shows changes is loaded. @param {{conversation: any, past: import("./past.js").Past}} props */
+function NoChanges({ conversation, past }) {
+  const chat = usePart(conversation, (state) => state.chat);
   useEffect(() => void past.read(), [past]);
-  return html`<div class="pbody"><p class="none">No file has been changed in this chat.</p><${PastNote} past=${past} /></div>`;
+  return html`<div class="pbody"><p class="none">No file has been changed in this chat. ${chat?.workspace_id ? html`<button type="button" class="link" onClick=${() => (isTree.value = true)}>Show the working tree</button>` : null}</p><${PastNote} past=${past} /></div>`;
 }
 
 /** A tab whose module is loaded when it is shown for the first time. @param {{load: () => Promise<any>, name: string, props: About}} props */
-function Loaded({ load, name, props }) {
+export function Loaded({ load, name, props }) {
   const View = useSignal(/** @type {{view: any} | null} */ (null));
   const failed = useSignal(false);
   const begin = () => {

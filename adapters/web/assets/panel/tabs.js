@@ -21,6 +21,10 @@ const KEY = "panel";
 export const tab = signal(/** @type {Tab} */ (TABS.find((one) => one.id === localStorage.getItem(KEY))?.id ?? "changes"));
 effect(() => localStorage.setItem(KEY, tab.value));
 
+/** Whether the Changes are those that git sees in the workspace, and not those of the chat's calls. */
+export const isTree = signal(localStorage.getItem("panel.tree") === "yes");
+effect(() => localStorage.setItem("panel.tree", isTree.value ? "yes" : "no"));
+
 /** The file of the Changes that was asked for from elsewhere, until it is shown. */
 export const asked = signal({ path: "" });
 
