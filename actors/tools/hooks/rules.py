@@ -166,11 +166,11 @@ def denied_result(denied: DeniedCall) -> ToolResultPart:
     )
 
 
-DENIED_BEGIN = "a policy hook of this deployment has denied this call"
+DENIED_BEGIN = "a policy hook of this deployment has denied this call"  # the page looks for it
 
 
 def denied_words(why: str) -> str:
-    return f"{DENIED_BEGIN}: {why}"
+    return f"{DENIED_BEGIN}; it was not run. They say: {why}"
 
 
 # words for the model

@@ -64,9 +64,8 @@ def with_replies(
     heard = [reply for reply in replies if isinstance(reply, HookReply)]
     failed = next((reply for reply in replies if isinstance(reply, HookFailed)), None)
     contexts = [row for reply in heard for row in context_rows(reply)]
-    notices = [part for reply in heard for part in notice_parts(reply)]
     error = None if failed is None else failed_error(event, failed)
-    return Hooked((*with_notices(rows, *notices), *contexts), error)
+    return Hooked((*rows, *contexts), error)
 
 
 def context_rows(reply: HookReply) -> tuple[Body, ...]:
@@ -74,11 +73,12 @@ def context_rows(reply: HookReply) -> tuple[Body, ...]:
 
 
 def with_notices(rows: tuple[Body, ...], *notices: HookNoticePart) -> tuple[Body, ...]:
-    """Put notices behind what they are about: into the last message of it."""
-    if not (rows and notices):
+    """Put notices behind what a model has said: that is where users are shown them."""
+    said = [row for row in rows if row.role is Role.ASSISTANT]
+    if not (said and notices):
         return rows
-    *before, last = rows
-    return (*before, replace(last, parts=(*last.parts, *notices)))
+    told = replace(said[-1], parts=(*said[-1].parts, *notices))
+    return tuple(told if row is said[-1] else row for row in rows)
 
 
 def _denied_row(denied: DeniedCall, chat: Chat) -> Body:

@@ -55,8 +55,7 @@ async def begin_session(held: HeldChat, deps: TurnDeps) -> Committed | None:
     reply = await deps.hooks.ask("session_start", subject_of(chat, history), source)
     if isinstance(reply, HookFailed):
         return await end_with_error(held, FinishError(failed_error("session_start", reply)), deps)
-    if reply.user_message:
-        deps.hooks.hold_notice(chat.id, reply.user_message)
+    _hold_notices(chat, [reply], deps)
     rows = context_rows(reply)
     return await commit(held, [CommitStep(rows)], deps, of_attempt=True) if rows else None
 
@@ -100,7 +99,9 @@ async def tell_results(
     results = [part for row in rows for part in row.parts if isinstance(part, ToolResultPart)]
     subject = subject_of(chat, history)
     asking = [partial(_ask_after, by_id[result.id], result, subject, deps) for result in results]
-    told = with_replies("post_tool_use", rows, await _all_of(asking))
+    replies = await _all_of(asking)
+    _hold_notices(chat, replies, deps)
+    told = with_replies("post_tool_use", rows, replies)
     failed = deps.hooks.take_failure(chat.id)
     return told if failed is None else replace(told, error=failed_error(PROMPT, failed))
 
@@ -135,8 +136,8 @@ async def before_end(
     reply = await deps.hooks.ask("stop", subject_of(chat, history), {})
     if isinstance(reply, HookFailed):
         return Hooked(rows, failed_error("stop", reply))
-    if reply.user_message and not rows:
-        deps.hooks.hold_notice(chat.id, reply.user_message)
+    if not any(row.role is Role.ASSISTANT for row in rows):
+        _hold_notices(chat, [reply], deps)
     rows = with_notices(rows, *notice_parts(reply))
     if not reply.model_context or was_nudged(history):
         return Hooked(rows)
@@ -165,7 +166,8 @@ async def after_summary(
     if not deps.hooks.is_on:
         return Hooked(rows)
     reply = await deps.hooks.ask("post_compact", subject_of(chat, history), {})
-    rows = with_notices(rows, *notice_parts(before))
+    said = [*notice_parts(before), *(notice_parts(reply) if isinstance(reply, HookReply) else ())]
+    rows = with_notices(rows, *said)
     return with_replies("post_compact", rows, [reply])
 
 
@@ -175,6 +177,13 @@ async def commit_and_stop(
     """Write what was done, and stop the chat, in one transaction."""
     requests: list[Request] = [step] if step.messages else []
     return await commit(held, [*requests, FinishError(error), Abandon()], deps, of_attempt=True)
+
+
+def _hold_notices(chat: Chat, replies: Sequence[HookReply | HookFailed], deps: TurnDeps) -> None:
+    """Keep notices for the next answer: there is none yet to show them with."""
+    for reply in replies:
+        if isinstance(reply, HookReply) and reply.user_message:
+            deps.hooks.hold_notice(chat.id, reply.user_message)
 
 
 Asking = Callable[[], Awaitable[HookReply | HookFailed]]

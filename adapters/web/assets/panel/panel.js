@@ -22,6 +22,7 @@ const LOAD = {
   terminal: () => import("./terminal.js").then((module) => module.Terminal),
   summary: () => import("./summary.js").then((module) => module.SummaryTab),
   desktop: () => import("./desktop.js").then((module) => module.Desktop),
+  calls: () => import("./calls.js").then((module) => module.Calls),
 };
 
 /** @param {{conversation: any}} props */
@@ -42,7 +43,7 @@ function countsOf(conversation, past) {
   const changes = computed(() => new Set(changesOf(past.messages.value).map((change) => change.path)).size);
   const terminal = computed(() => processesOf(past.messages.value, asks.value).filter((process) => process.state === "running").length);
   const agents = computed(() => familyOf(chat.value)?.children.length ?? 0);
-  return computed(() => ({ changes: changes.value, agents: agents.value, files: 0, terminal: terminal.value, summary: 0, desktop: 0 }));
+  return computed(() => ({ changes: changes.value, agents: agents.value, files: 0, terminal: terminal.value, summary: 0, desktop: 0, calls: 0 }));
 }
 
 /** @param {{counts: Record<Tab, number>}} props */

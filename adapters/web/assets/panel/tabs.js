@@ -4,7 +4,7 @@ import { effect, signal } from "../ui.js";
 import { command, run } from "../commands.js";
 import { showPanel } from "../frame.js";
 
-/** @typedef {"changes" | "agents" | "files" | "terminal" | "summary" | "desktop"} Tab */
+/** @typedef {"changes" | "agents" | "files" | "terminal" | "summary" | "desktop" | "calls"} Tab */
 
 /** @type {{id: Tab, name: string}[]} */
 export const TABS = [
@@ -14,6 +14,7 @@ export const TABS = [
   { id: "terminal", name: "Terminal" },
   { id: "summary", name: "Summary" },
   { id: "desktop", name: "Desktop" },
+  { id: "calls", name: "Calls" },
 ];
 const KEY = "panel";
 

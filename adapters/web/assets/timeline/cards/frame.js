@@ -123,7 +123,7 @@ function badges(call, at) {
   if (decided?.decided_by && call.state !== "asks") {
     return html`<span class="tag">${decided.decision === "deny" ? "denied" : "allowed"} by ${decided.decided_by}</span>`;
   }
-  if (call.state === "refused") return html`<span class="tag bad">refused</span>`;
+  if (call.state === "refused") return html`<span class="tag bad">refused${/^a policy hook /.test(call.error) ? " by a rule" : ""}</span>`;
   if (call.state === "interrupted") return html`<span class="tag">interrupted</span>`;
   return call.rewritten && html`<span class="tag">changed by a rule</span>`;
 }
