@@ -10,7 +10,8 @@
 -- where no other group has one.
 own_limits AS (
     SELECT DISTINCT ON (l.period)
-           l.scope, coalesce(g.name, 'everyone') AS name, a.user_id AS subject_id, l.period,
+           l.scope, CASE l.scope WHEN 'group' THEN coalesce(g.name, 'everyone') ELSE '' END AS name,
+           a.user_id AS subject_id, l.period,
            l.hard_micros, l.soft_micros
       FROM asked a
       JOIN spend_limits l
