@@ -21,6 +21,7 @@ export const PERSONAL = [
       { path: "/settings/instructions", title: "Instructions", icon: "quote", load: () => import("./personal/instructions.js"), words: "prompt custom" },
       { path: "/settings/skills", title: "Skills", icon: "book", load: () => import("./personal/skills.js"), words: "import markdown" },
       { path: "/settings/models", title: "Models", icon: "brain", load: () => import("./personal/models.js"), words: "effort agents explore override" },
+      { path: "/settings/usage", title: "Usage", icon: "tag", load: () => import("./personal/usage.js"), words: "spend cost budget limit money" },
       { path: "/settings/summaries", title: "Summaries", icon: "wrap", load: () => import("./personal/summaries.js"), words: "compaction context threshold" },
       { path: "/settings/records", title: "Records of calls", icon: "term", load: () => import("./personal/records.js"), words: "debug logging recorded model calls" },
       { path: "/settings/keys", title: "Your own keys", icon: "key", load: () => import("./personal/keys.js"), words: "provider api key" },
@@ -47,6 +48,7 @@ export const ADMIN = [
       { path: "/admin/models", title: "Models", icon: "brain", load: () => import("./admin/models.js"), words: "default limits effort options" },
       { path: "/admin/agents", title: "Agents and titles", icon: "tree", load: () => import("./admin/agents.js"), words: "overrides subagents titles summaries" },
       { path: "/admin/advisor", title: "Advisor", icon: "bulb", load: () => import("./admin/advisor.js"), words: "advice" },
+      { path: "/admin/spending", title: "Spending", icon: "tag", load: () => import("./admin/spending.js"), words: "budget limit price cost usage" },
     ],
   },
   {

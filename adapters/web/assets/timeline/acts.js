@@ -42,6 +42,7 @@ function acts(desk) {
     { id: "message.whole", title: "Show the whole result", run: ({ message }) => told(conversation.readWhole(message), "It could not be loaded") },
     { id: "file.show", title: "Show a file", run: (what) => import("./lightbox.js").then((module) => module.showFile(what)) },
     { id: "chat.open", title: "Open a chat", run: ({ chat }) => go(`/c/${chat}`) },
+    { id: "settings.usage", title: "Usage and limits", run: () => go("/settings/usage") },
     { id: "settings.keys", title: "Keys of providers", run: () => go(isAdmin.value ? "/admin/providers" : "/settings/keys") },
     { id: "chat.retry", title: "Try the failed turn again", group, hidden: false, when: () => hasFailed(desk), run: (args) => conversation.retry({ model: args?.model }) },
     { id: "chat.retryWith", title: "Go on with another model", run: (args) => withModel(args.at, (model) => conversation.retry({ model })) },

@@ -17,7 +17,7 @@ const KINDS = {
   missing_key: { title: "There is no key", sentence: "The key that this chat relied on no longer exists.", acts: ["key", "model", "again"] },
   provider_disabled: { title: "This provider is switched off", sentence: "An administrator switched it off.", acts: ["model"] },
   config: { title: "The provider did not accept the request", sentence: "The settings of the model do not fit.", acts: ["model", "again"] },
-  usage_limit: { title: "The budget is used up", sentence: "Ask an administrator for more, or wait until it begins anew.", acts: ["usage", "model"] },
+  usage_limit: { title: "The budget is used up", sentence: "", acts: ["usage", "model"] },
   content_filter: { title: "The provider withheld the answer", sentence: "It did so for its own rules. Say it in other words, or ask another model.", acts: ["edit", "model"] },
   hook_denied: { title: "A rule of your deployment refused it", sentence: "", acts: [] },
   hook_dispatch_failed: { title: "A rule of your deployment could not be asked", sentence: "", acts: ["again"] },

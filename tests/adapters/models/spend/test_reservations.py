@@ -18,12 +18,13 @@ from actors.law.parts.message import Cost, Reservation
 from adapters.models.costs import Price, SideCosts
 from adapters.models.spend.store import NIL, CallToReserve, SpendStore
 from adapters.postgres.driver.pool import Pool
+from tests.adapters.edges import eventually
 
 ANN, BOB = UUID(int=1), UUID(int=2)
 CHATS = {ANN: UUID(int=11), BOB: UUID(int=12)}
 ALIVE, DYING = UUID(int=21), UUID(int=22)
 NOON = datetime.now(UTC).replace(hour=12, minute=0, second=0, microsecond=0)
-LEASE_SECONDS = 30.0
+LEASE_SECONDS = 3600.0  # longer than any test takes
 
 
 def emptied(conninfo):
@@ -69,7 +70,7 @@ class Ground:
 
     async def die(self, worker=DYING):
         await self.run(
-            "UPDATE workers SET heartbeat_at = now() - interval '1 hour' WHERE id = %(id)s",
+            "UPDATE workers SET heartbeat_at = now() - interval '3 hours' WHERE id = %(id)s",
             {"id": worker},
         )
 
@@ -231,6 +232,39 @@ def test_any_number_of_connections_sets_aside_no_more_than_there_is(fresh, limit
         assert (35, 0) == (await ground.counters())[NIL, "day", day]
 
     on_ground(fresh, play)
+
+
+def test_calls_that_come_at_one_moment_see_each_other(fresh):
+    async def play(ground):
+        await ground.limit(hard=15)
+        await ground.store.give_back([((await ground.reserve()).id, False)])
+        found = []
+
+        async def call():
+            found.append(await ground.reserve())
+
+        async with (
+            ground.pool.connection() as connection,
+            trio.open_nursery() as nursery,
+            connection.transaction() as tx,
+        ):
+            await tx.run([("SELECT * FROM spend_counters FOR NO KEY UPDATE", ())])
+            for _ in range(4):
+                nursery.start_soon(call)
+            await eventually(partial(all_wait, ground, 4))
+
+        reasons = [one.reason for one in found if isinstance(one, OverLimit)]
+        assert [WhyRefused.BUSY] * 2 == reasons
+
+    on_ground(fresh, play)
+
+
+async def all_wait(ground, count):
+    [(waiting,)] = await ground.run(
+        "SELECT count(*) FROM pg_stat_activity"
+        " WHERE wait_event_type = 'Lock' AND datname = current_database()"
+    )
+    return waiting == count
 
 
 def test_one_call_is_never_counted_twice(fresh):

@@ -63,7 +63,7 @@ const ACTS = {
   key: ["Change the key…", (at) => at.do("settings.keys")],
   compact: ["Summarise now", (at) => at.do("chat.compact")],
   edit: ["Edit the message", (at) => at.do("message.edit")],
-  usage: ["Look at what was used", (at) => at.do("panel.show", { tab: "summary" })],
+  usage: ["Look at what was used", (at) => at.do("settings.usage")],
 };
 
 /** @param {{error: any, at: any}} props */
