@@ -136,6 +136,8 @@ class SideCosts:
             "requests": len(costs),
             "unpriced": len(costs) - len(known),
             "model": model,
+            # The day that they count for under a limit; None: today.
+            "day": next((each.reservation.day for each in costs if each.reservation), None),
             "paid": payments_json(costs),
         }
         async with self._pool.connection() as connection:

@@ -17,7 +17,7 @@ WITH locked AS (
 )
 INSERT INTO spend_days AS known (
     day, user_id, model_config_id, what, labels, labels_digest, micros, requests, unpriced)
-SELECT (now() AT TIME ZONE 'UTC')::date, owner_id,
+SELECT coalesce(%(day)s::date, (now() AT TIME ZONE 'UTC')::date), owner_id,
        coalesce(%(model)s::uuid, last_model_config_id, '00000000-0000-0000-0000-000000000000'),
        %(what)s, k.labels, md5(k.labels::text), %(micros)s, %(requests)s, %(unpriced)s
   FROM chats c,
