@@ -34,6 +34,7 @@ ASKED_ABOUT = {
     "create_workspace",
     "start_workspace",
     "stop_workspace",
+    "continue_spending",
     "computer",
 }
 
