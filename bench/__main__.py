@@ -21,6 +21,7 @@ MODULES = (
     "agents",
     "tool_batch",
     "projection",
+    "housekeeping",
     "web",
 )
 SECONDS_MAX = 900  # for one module; then it is ended, and the run with it

@@ -4,6 +4,7 @@ users       some minutes of users, operators and fate
 families    likewise, and models of roots spawn agents and wait for them
 listeners   likewise, and those who listen to attempts raise
 disks       likewise, and disks of workspaces hang; processes are told to stop meanwhile
+housekeeping  likewise, and housekeepers archive chats and remove things by a lease that they share
 deploys     an hour in which every few seconds a process is replaced by a new one
 outage      five hundred chats of a provider that is down for ten minutes
 """
@@ -15,7 +16,7 @@ from dataclasses import dataclass, field
 import trio
 
 from actors.supervisor.deps import SupervisorLimits
-from tests.simulation import deploys, disks, listeners, outage
+from tests.simulation import deploys, disks, housekeeping, listeners, outage
 from tests.simulation.deeds import Deeds
 from tests.simulation.process import CAPACITY, keep_serving
 
@@ -44,6 +45,7 @@ class Life:
     capacity: SupervisorLimits = CAPACITY
     events_max: int = 20_000  # of one run; the usual is some hundred
     listens: Callable = nullcontext  # beside each process, as long as it lives
+    beside: Callable = lambda process: ()  # what runs in each process beside its chats
     surroundings: Callable = nullcontext  # of the whole run
     faults: Callable = lambda world: ()  # what does not hold at the end
 
@@ -59,6 +61,7 @@ LIVES = {
         surroundings=disks.virtual_threads,
         faults=disks.faults,
     ),
+    "housekeeping": Life(beside=housekeeping.keepers, faults=housekeeping.faults),
     "deploys": Life(
         deploys.an_hour,
         storm=0.0,

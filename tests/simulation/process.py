@@ -99,6 +99,8 @@ class Process:
         with self.scope, self.world.life.listens(self):
             async with trio.open_nursery() as self.nursery:
                 self.is_serving = True
+                for body in self.world.life.beside(self):
+                    self.nursery.start_soon(body)
                 async with open_children(self.name, capacity=1) as children:
                     children.start(self._child())
                     await self._told_to_stop.wait()

@@ -44,6 +44,11 @@ def test_nothing_waits_for_a_disk_of_others(seed):
     run(seed, "disks")
 
 
+@pytest.mark.parametrize("seed", range(SEEDS_COUNT // 4))
+def test_one_keeps_house_whatever_goes_wrong(seed):
+    run(seed, "housekeeping")
+
+
 @pytest.mark.timeout(LONG_SECONDS_MAX)
 @pytest.mark.parametrize("seed", range(max(1, SEEDS_COUNT // 40)))
 def test_deploys_are_no_failures(seed):
