@@ -8,6 +8,7 @@ import { Shell } from "./shell.js";
 
 /** @typedef {{id: string, created_at: string}} Facts @typedef {import("../ui.js").Signal<Facts[]>} List */
 
+const UNREAD = "The shells could not be read";
 const READ_MS = 10_000; // between looks at which shells there are, for those of other pages
 
 /**
@@ -18,12 +19,14 @@ export function Shells({ workspace, children }) {
   const list = useSignal(/** @type {Facts[]} */ ([]));
   const shown = useSignal("");
   const said = useSignal("");
+  const isOff = useSignal(false);
   useEffect(() => {
-    const look = () => void read(workspace, list, said);
+    const look = () => void read(workspace, list, said, isOff);
     look();
     const timer = setInterval(look, READ_MS);
     return () => clearInterval(timer);
   }, [workspace]);
+  if (isOff.value) return children;
   const open = list.value.find((each) => each.id === shown.value) || (shown.value && { id: shown.value, created_at: "" });
   return html`<div class="shells" role="group" aria-label="Shells">
       <button type="button" class="btn sm" aria-pressed=${!open} onClick=${() => (shown.value = "")}>Commands</button>
@@ -36,12 +39,17 @@ export function Shells({ workspace, children }) {
     ${open ? html`<${Shell} key=${open.id} workspace=${workspace} id=${open.id} onEnd=${() => (list.value = list.value.filter((each) => each.id !== open.id))} />` : children}`;
 }
 
-/** @param {string} workspace @param {List} list @param {import("../ui.js").Signal<string>} said */
-async function read(workspace, list, said) {
+/**
+ * @param {string} workspace @param {List} list @param {import("../ui.js").Signal<string>} said
+ * @param {import("../ui.js").Signal<boolean>} isOff set where the daemon has terminals switched off
+ */
+async function read(workspace, list, said, isOff) {
   try {
     list.value = (await api.get(terminalsOf(workspace))).terminals;
+    if (said.peek().startsWith(UNREAD)) said.value = "";
   } catch (error) {
-    said.value = words("The shells could not be read", error);
+    isOff.value = /** @type {ApiError} */ (error).status === 403;
+    said.value = isOff.value ? "" : words(UNREAD, error);
   }
 }
 

@@ -1,17 +1,19 @@
 // The two ways in which the daemon tells news: a WebSocket, and server-sent events.
 
 /**
- * Open a WebSocket whose frames are JSON.
+ * Open a WebSocket whose frames are JSON; or bytes, for one who is told of it when it has `opened`.
  * @param {string} path
  * @param {import("./line.js").Hear} hear
+ * @param {(socket: WebSocket) => void} [opened]
  * @returns {() => void} hangs up
  */
-export function dialSocket(path, hear) {
+export function dialSocket(path, hear, opened) {
   const url = new URL(path, location.href);
   url.protocol = url.protocol.replace("http", "ws");
   const socket = new WebSocket(url);
-  socket.onopen = () => hear.open();
-  socket.onmessage = (event) => hear.data(JSON.parse(event.data));
+  socket.binaryType = "arraybuffer";
+  socket.onopen = () => (opened?.(socket), hear.open());
+  socket.onmessage = (event) => hear.data(opened ? event.data : JSON.parse(event.data));
   socket.onclose = (event) => hear.closed(event.code);
   return () => {
     socket.onopen = socket.onmessage = socket.onclose = null;

@@ -7,6 +7,7 @@
 
 import { newOutput, byteMessages, readMessage, sizeMessage, typedMessages } from "../state/terminal_wire.js";
 import { ApiError, api } from "./api.js";
+import { dialSocket } from "./dial.js";
 import { keepLine } from "./line.js";
 
 const SILENCE_MS = 120_000; // a shell that waits says nothing, and the line may be dead
@@ -37,7 +38,7 @@ export function openTerminal({ workspace, id, onOutput, onSize, onEnd, onState }
     }
   };
   const line = keepLine({
-    dial: (_, heard) => dialBytes(`${terminalsOf(workspace)}/${id}/stream?after=${has}`, heard, (opened) => (socket = opened)),
+    dial: (_, heard) => dialSocket(`${terminalsOf(workspace)}/${id}/stream?after=${has}`, heard, (opened) => (socket = opened)),
     onOpen: () => {},
     onData: hear,
     onState,
@@ -54,29 +55,6 @@ export function openTerminal({ workspace, id, onOutput, onSize, onEnd, onState }
     resize: (/** @type {number} */ rows, /** @type {number} */ columns) => send([sizeMessage(rows, columns)]),
     again: () => line.again(),
     close: () => line.close(),
-  };
-}
-
-/**
- * Open a WebSocket whose messages are bytes.
- * @param {string} path @param {import("./line.js").Hear} hear @param {(socket: WebSocket) => void} opened
- */
-function dialBytes(path, hear, opened) {
-  const url = new URL(path, location.href);
-  url.protocol = url.protocol.replace("http", "ws");
-  const socket = new WebSocket(url);
-  socket.binaryType = "arraybuffer";
-  socket.onopen = () => {
-    opened(socket);
-    hear.open();
-  };
-  socket.onmessage = (event) => hear.data(event.data);
-  socket.onclose = (event) => hear.closed(event.code);
-  return () => {
-    socket.onopen = socket.onmessage = socket.onclose = null;
-    // One that is closed before it is open is an error on the console of some browsers.
-    if (socket.readyState === WebSocket.CONNECTING) socket.onopen = () => socket.close(1000);
-    else socket.close(1000);
   };
 }
 
