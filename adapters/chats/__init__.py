@@ -18,6 +18,7 @@ For other rooms:
     routes.desktop            the desktop of a chat, watched
     routes.messages           messages: read in pages, sent, edited
     routes.not_implemented    endpoints that clients know and that do nothing here
+    routes.processes          the commands of a chat, followed while they run
     routes.pull_requests      the diffs that forges tell, and users' tokens there
     routes.queue              the queue of a chat
     routes.sharing            who may read a chat besides its owner

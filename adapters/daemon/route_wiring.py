@@ -33,6 +33,7 @@ from adapters.chats.routes.chats import ChatRoutes as ChatRoutes
 from adapters.chats.routes.desktop import DesktopRoutes
 from adapters.chats.routes.messages import MessageRoutes
 from adapters.chats.routes.not_implemented import NotImplementedRoutes
+from adapters.chats.routes.processes import ProcessRoutes
 from adapters.chats.routes.pull_requests import pull_request_routes
 from adapters.chats.routes.queue import QueueRoutes
 from adapters.chats.routes.sharing import SharingRoutes
@@ -337,6 +338,7 @@ def workspace_routes(deps: RouteDeps, owned: OwnedWorkspaces) -> Sequence[Routes
         WorkspaceRoutes(owned, lifecycle, organization=deps.organization),
         BrowsingRoutes(owned, deps.chats.browser),
         TerminalRoutes(owned, lifecycle.terminals, is_on=deps.config.terminals),
+        ProcessRoutes(deps.admission, lifecycle.workspaces.table, lifecycle.workspaces.peers),
     )
 
 

@@ -9,6 +9,7 @@ For other rooms:
     schemas                  the JSON of workspaces and templates
     routes                   the endpoints of workspaces and templates
     commands.processes       the commands that run in this process
+    commands.peers           commands that run in other processes of this machine
     commands.process_groups  programs that end with this process, however it ends
     commands.sandbox         how commands are run: in a sandbox, without one, or not at all
     git.diffs                how many lines of how many files a unified diff changes

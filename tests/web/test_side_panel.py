@@ -199,6 +199,18 @@ async def test_what_a_command_writes_is_seen_while_it_runs(page, api):
     [_, result] = [m["content"][0] for m in await api.messages(chat) if m["role"] == "tool"]
     assert "one\ntwo\n" == result["result"]["output"]
 
+    beside = "echo three; until [ -e end ]; do sleep 0.05; done; echo four"
+    await api.say(
+        chat,
+        f"{calls('execute', command=beside, run_in_background=True)} [[text: it goes on]]",
+        "waiting",
+    )
+    await page.click("tab", re.compile("^Terminal"))
+    await page.until_text("three", "aside.panel")
+    (await home_of(api, chat) / "end").touch()
+    await page.until_text("four", "aside.panel")
+    await page.until_text("exit 0", "aside.panel")
+
 
 async def test_the_working_tree_is_shown_as_it_changes(page, api, tmp_path):
     chat = await api.chat(WORKSPACE)

@@ -15,14 +15,14 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from functools import partial
 from subprocess import STDOUT
-from typing import Annotated, NoReturn
+from typing import Annotated
 from uuid import UUID, uuid4
 
 import trio
 
 from actors.law.ids import ChatId
 from actors.tools import workspaces as ports
-from actors.tools.live_output import LiveOutput
+from actors.tools.live_output import LiveOutput, LivePiece
 from actors.tools.output import CommandOutput
 from actors.tools.workspaces import NotStarted, Signal, WorkspaceRefusal
 from adapters.workspaces.commands.process_groups import (
@@ -100,6 +100,33 @@ class ProcessStatistics:
 EndListener = Callable[[ProcessSpec], None]  # raises nothing
 
 
+class OutputReader:
+    """A reader of what a command writes while it runs."""
+
+    def __init__(self, running: _Running) -> None:
+        self._running = running
+        self._live = LiveOutput()
+
+    async def next(self) -> LivePiece | None:
+        """Wait for the next piece of the output. None: the command has ended, and all was read.
+        Nothing is lost if this is cancelled."""
+        while True:
+            while not self._live.is_behind(self._running.output):
+                if self._running.ended.is_set():
+                    return None
+                await self._running.more.park()
+            if not self._running.ended.is_set():
+                await trio.sleep(self._live.pause_seconds)
+            piece = self._live.next(self._running.output)
+            if piece is not None:
+                return piece
+
+    @property
+    def process(self) -> ports.Process:
+        """Return the command as it is now."""
+        return _seen(self._running)
+
+
 class ProcessTable:
     """The commands that run in this process, and those that have ended a moment ago."""
 
@@ -159,17 +186,17 @@ class ProcessTable:
             nursery.cancel_scope.cancel()
         return _seen(found)
 
-    async def _show(self, running: _Running, show: ports.ShowOutput) -> NoReturn:
+    async def _show(self, running: _Running, show: ports.ShowOutput) -> None:
         """Show what a command writes, as long as it is waited for."""
-        live = LiveOutput()
-        while True:
-            while not live.is_behind(running.output):
-                await running.more.park()
-            await trio.sleep(live.pause_seconds)
-            piece = live.next(running.output)
-            if piece is not None:
-                self._shown_characters += len(piece.text)
-                show(piece)
+        reader = OutputReader(running)
+        while (piece := await reader.next()) is not None:
+            self._shown_characters += len(piece.text)
+            show(piece)
+
+    def follow(self, chat: ChatId, id: str) -> "OutputReader | WorkspaceRefusal":
+        """Return a reader of what a command writes, from its beginning to its end."""
+        found = self._find(chat, id)
+        return found if isinstance(found, WorkspaceRefusal) else OutputReader(found)
 
     def knows(self, chat: ChatId, id: str) -> bool:
         return not isinstance(self._find(chat, id), WorkspaceRefusal)
@@ -289,6 +316,7 @@ def _reap(running: _Running) -> None:
     running.ended_at = wall()
     running.exit_code = -1 if code is None else code if code >= 0 else 128 - code
     running.ended.set()
+    running.more.unpark_all()
 
 
 def _why_not(error: Exception) -> str:

@@ -127,6 +127,7 @@ TABLE = """
     GET    C/{chat}/stream/desktop                      401      404    404    404   400   403
     GET    C/{chat}/stream/parts                        401      404    404    426   426   426
     GET    C/{chat}/diff                                401      404    404    200   200   200
+    GET    C/{chat}/processes/{process}/output          401      404    404    404   404   404
     GET    C/{chat}/acl                                 401      404    404    200   200   200
     PATCH  C/{chat}/acl                                 401      404    404    403   204   204
     POST   C/{chat}/interrupt                           401      404    404    404   409   409

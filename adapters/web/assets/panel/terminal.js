@@ -7,6 +7,7 @@ import { isMine } from "../list/acts.js";
 import { icon } from "../shared/icons.js";
 import { usePart } from "../shared/part.js";
 import { AnsiText } from "../shared/ansi_text.js";
+import { useLive } from "./live_process.js";
 import { PastNote } from "./past_note.js";
 import { processesOf } from "./processes_of.js";
 import { Shells } from "./shells.js";
@@ -36,7 +37,7 @@ function Commands({ conversation, past }) {
   return html`<div class="pbody procs">
     ${processes.length ? null : html`<p class="none">No command has been run in this chat.</p>`}
     ${running.length ? html`<h3>Running <span class="num">${running.length}</span></h3>` : null}
-    ${running.map((process) => html`<${ProcessView} key=${process.key} process=${process} past=${past} first />`)}
+    ${running.map((process) => html`<${ProcessView} key=${process.key} chat=${conversation.id} process=${process} past=${past} first />`)}
     ${running.length && over.length ? html`<h3>Ended</h3>` : null}
     ${over.slice(0, most.value).map((process, index) => html`<${ProcessView} key=${process.key} process=${process} past=${past} first=${!running.length && !index} />`)}
     ${rest > 0 ? html`<p class="none"><button type="button" class="btn" onClick=${() => (most.value += SHOWN_FIRST * 2)}>Show ${Math.min(rest, SHOWN_FIRST * 2)} more of ${rest}</button></p>` : null}
@@ -44,14 +45,14 @@ function Commands({ conversation, past }) {
 }
 
 const ProcessView = memo(
-  /** @param {{process: Process, first: boolean, past: import("./past.js").Past}} props */
-  function ProcessView({ process, first, past }) {
+  /** @param {{process: Process, first: boolean, past: import("./past.js").Past, chat?: string}} props */
+  function ProcessView({ process, first, past, chat }) {
     const open = useSignal(first);
     const running = process.state === "running";
     return html`<details class="proc" open=${open.value} onToggle=${(/** @type {any} */ event) => (open.value = event.currentTarget.open)}>
       <summary>${icon("chev")}<code class="what" title=${process.command}>${process.command.split("\n")[0]}</code>
         <span class="r num">${process.background ? html`<span class="tag">background</span>` : null}<${State} process=${process} />${running ? html`<${Running} process=${process} />` : process.ms ? html`<span>${spanText(process.ms)}</span>` : null}</span></summary>
-      ${open.value ? html`<${Output} process=${process} past=${past} />` : null}
+      ${open.value ? html`<${Output} process=${process} past=${past} chat=${chat} />` : null}
     </details>`;
   },
 );
@@ -73,8 +74,10 @@ function Running({ process: { began, heard } }) {
   return html`<span>${heard ? `since ${timeText(began)}` : spanText(now - Date.parse(began))}</span>`;
 }
 
-/** @param {{process: Process, past: import("./past.js").Past}} props */
-function Output({ process, past }) {
+/** @param {{process: Process, past: import("./past.js").Past, chat?: string}} props */
+function Output({ process: known, past, chat }) {
+  const live = useLive(chat, known);
+  const process = live ?? known;
   const box = useRef(/** @type {HTMLElement | null} */ (null));
   useLayoutEffect(() => {
     const output = box.current?.querySelector(".term");
