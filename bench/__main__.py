@@ -22,6 +22,7 @@ MODULES = (
     "tool_batch",
     "projection",
     "housekeeping",
+    "working_tree",
     "web",
 )
 SECONDS_MAX = 900  # for one module; then it is ended, and the run with it
