@@ -38,7 +38,7 @@ test-all: install  ## the tests on several Pythons: make test-all PYTHONS="3.12 
 test-wheel: wheels  ## the tests of whole daemons on an installed wheel
 	$(BIN)/uv venv --quiet --clear dist/installed --python $(BIN)/python
 	$(BIN)/uv pip install --quiet --python dist/installed -c constraints.txt \
-	  "promptcorner[embedded] @ file://$$(echo $(CURDIR)/dist/promptcorner-*.whl)"
+	  "promptcorner[embedded,desktop] @ file://$$(echo $(CURDIR)/dist/promptcorner-*.whl)"
 	PROMPTCORNER_TESTS_PYTHON=$(CURDIR)/dist/installed/bin/python $(BIN)/pytest -q -n $(WORKERS) --dist loadfile tests/e2e
 
 wheels: install  ## build the two distributions in dist/

@@ -24,6 +24,7 @@ MODULES = (
     "housekeeping",
     "working_tree",
     "web",
+    "desktop",
 )
 SECONDS_MAX = 900  # for one module; then it is ended, and the run with it
 

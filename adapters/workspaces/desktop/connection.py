@@ -31,7 +31,7 @@ READ_BYTES = 1024 * 1024
 ANSWER_SECONDS = 10.0  # for the screen to answer; then it counts as gone
 # After an action: what programs have to begin with what they were told, and how long nothing may
 # change before the picture is taken; in all never longer than the last.
-REACTION_SECONDS, QUIET_SECONDS, SETTLE_SECONDS_MAX = 0.05, 0.03, 0.4
+REACTION_SECONDS, QUIET_SECONDS, SETTLE_SECONDS_MAX = 0.04, 0.02, 0.4
 RELEASE_SECONDS = 1.0  # to let go of keys and buttons after a failure, cancelled or not
 _GONE = (trio.BrokenResourceError, trio.ClosedResourceError, OSError)
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from actors.tools.gating import ChatKind, is_allowed, may_search
+from actors.tools.gating import ChatKind, is_allowed, kind_of, may_search
 from tests.actors.law.chats import CHAT, a_chat
 
 COLUMNS = (
@@ -51,6 +51,13 @@ def test_a_tool_is_there_for_chats_of_these_kinds(name):
 
 def test_a_tool_without_a_row_is_for_roots_that_work():
     assert [ChatKind.ROOT] == [kind for kind in COLUMNS if is_allowed("brand_new", kind)]
+
+
+def test_who_operates_a_desktop_does_not_while_it_plans():
+    at_work = {"parent_id": CHAT, "mode": "computer_use"}
+
+    assert ChatKind.COMPUTER_USE is kind_of(a_chat(**at_work).chat)
+    assert ChatKind.CHILD_PLAN is kind_of(a_chat(**at_work, plan_mode="plan").chat)
 
 
 @pytest.mark.parametrize(

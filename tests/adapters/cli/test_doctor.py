@@ -128,6 +128,19 @@ async def test_what_commands_of_chats_run_in_is_tried_out(said, script, state, f
     assert found.fact.startswith(fact.format(tmp_path))
 
 
+def test_what_desktops_need_is_looked_for_where_they_are_switched_on(tmp_path):
+    nowhere = {"PATH": str(tmp_path)}
+    off = config.read_config({}, nowhere)
+    on = config.read_config({"experiments": "chat-virtual-desktop"}, nowhere)
+
+    [found] = machine.check_desktops(on)
+
+    assert [] == list(machine.check_desktops(off))
+    assert ("desktops", WARNING) == (found.subject, found.state)
+    assert "Xvnc and openbox are not installed" in found.fact
+    assert "apt-get install tigervnc-standalone-server openbox" in found.advice
+
+
 @pytest.mark.parametrize(("mode", "count"), [(0o600, 0), (0o640, 1), (0o644, 1)])
 def test_a_file_with_a_secret_in_it_is_for_nobody_else(mode, count, tmp_path):
     file = tmp_path / "promptcorner.toml"

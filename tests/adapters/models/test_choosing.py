@@ -18,12 +18,14 @@ from adapters.models.choosing import (
     Unusable,
     UserCatalogue,
     choose,
+    desktop_provider,
     for_child,
     model_at_work,
     remedies_of,
 )
 from adapters.models.settings import (
     ALLOW_OWN_OVERRIDES,
+    COMPUTER_USE_PROVIDER,
     UserSettings,
     override_name,
     override_text,
@@ -300,3 +302,32 @@ def test_an_agent_goes_elsewhere_only_where_that_was_set(mine, for_all, keys, ch
     found = world.for_child()
 
     assert chosen == (None if found is None else named(found))
+
+
+@pytest.mark.parametrize(
+    ("world", "found"),
+    [
+        (World(), "there"),  # Anthropic's, where nothing is set
+        (World(settings=((COMPUTER_USE_PROVIDER, "openai"),)), "here"),
+        (World(keys=("here",)), "a provider of type anthropic"),
+        (
+            World(keys=(), my_keys=MINE, settings=((COMPUTER_USE_PROVIDER, "openai"),)),
+            "here",
+        ),
+        (
+            World(
+                keys=(),
+                my_keys=MINE,
+                allow_user_keys=False,
+                settings=((COMPUTER_USE_PROVIDER, "openai"),),
+            ),
+            "a provider of type openai",
+        ),
+    ],
+)
+def test_desktops_are_operated_by_a_provider_of_the_type_that_is_set(world, found):
+    chosen = desktop_provider(
+        world.snapshot(), world.own(), None, allow_user_keys=world.allow_user_keys
+    )
+
+    assert found in (chosen if isinstance(chosen, str) else chosen.name)

@@ -228,6 +228,26 @@ async def test_a_chat_that_may_have_no_more_files_is_shown_its_screen_all_the_sa
     assert "attachment" not in done.result
 
 
+async def test_two_processes_that_want_one_desktop_at_once_share_it(store, tmp_path):
+    sandbox = await sandbox_of("bubblewrap", os.environ, network=False)
+    how = {"sandbox": sandbox, "has_screens": True}
+    async with a_daemon(store, tmp_path, **how) as one, a_daemon(store, tmp_path, **how) as two:
+        parent = await one.chat()
+        workspace = UUID((await one.home(parent)).parent.name)
+        agent = await one.chat(parent=parent, mode="computer_use", workspace_id=workspace)
+        shown = []
+
+        async def look(daemon):
+            shown.append(image(await daemon.call(agent, "computer", action="screenshot")).size)
+
+        async with trio.open_nursery() as nursery:
+            nursery.start_soon(look, one)
+            nursery.start_soon(look, two)
+
+        assert [(1280, 720)] * 2 == shown
+        assert 1 == len(screens(workspace))
+
+
 async def test_only_who_operates_a_desktop_is_offered_it_and_nobody_who_plans(store, tmp_path):
     async with a_daemon(store, tmp_path, has_screens=True) as daemon:
         root = await daemon.chat()
