@@ -3,6 +3,7 @@
 users       some minutes of users, operators and fate
 families    likewise, and models of roots spawn agents and wait for them
 listeners   likewise, and those who listen to attempts raise
+budgets     likewise, and money is set aside for calls of models under a limit
 disks       likewise, and disks of workspaces hang; processes are told to stop meanwhile
 housekeeping  likewise, and housekeepers archive chats and remove things by a lease that they share
 deploys     an hour in which every few seconds a process is replaced by a new one
@@ -16,7 +17,7 @@ from dataclasses import dataclass, field
 import trio
 
 from actors.supervisor.deps import SupervisorLimits
-from tests.simulation import deploys, disks, housekeeping, listeners, outage
+from tests.simulation import budgets, deploys, disks, housekeeping, listeners, outage
 from tests.simulation.deeds import Deeds
 from tests.simulation.process import CAPACITY, keep_serving
 
@@ -39,6 +40,7 @@ class Life:
     trouble: Callable = some_minutes  # what goes on until nothing goes wrong any more
     storm: float | None = None  # how much goes wrong; None: as the seed has it
     delegates: bool = False  # models of roots spawn agents
+    is_limited: bool = False  # money is set aside for calls
     uses_disks: bool = False  # some tools work with files
     hits: Mapping[str, float] = field(default_factory=dict)  # deeds of fate that are its own
     script: Callable | None = None  # what the provider says; None: as chance has it
@@ -54,6 +56,7 @@ LIVES = {
     "users": Life(),
     "families": Life(delegates=True),
     "listeners": Life(listens=listeners.listening_to, faults=listeners.faults),
+    "budgets": Life(is_limited=True, faults=budgets.faults),
     "disks": Life(
         storm=0.0,
         hits={"_hang": 10, "_drain": 1},

@@ -6,6 +6,8 @@ import trio
 
 from actors.chat.actor import ChatActor
 from actors.chat.turn.deps import TurnDeps, TurnLimits
+from actors.chat.turn.ports import NO_BOOKS
+from actors.chat.turn.spending import NO_BUDGETS
 from actors.law.store.hints import HintsLost
 from actors.streams.previews import Previews
 from actors.supervisor import api
@@ -18,6 +20,7 @@ from runtime.clock import now
 from runtime.restart import Restart
 from tests.fakes.scripted import TwoMicros
 from tests.fakes.watching import pickled
+from tests.simulation.budgets import Books, Budgets
 from tests.simulation.line import Line
 from tests.simulation.provider import Compacting, Grants, Models, Tools
 from tests.simulation.world import LEASE_SECONDS
@@ -70,6 +73,8 @@ class Process:
             tools=Tools(self),
             journal=self.journal,
             prices=TwoMicros(),
+            budgets=Budgets(self) if world.till else NO_BUDGETS,
+            books=Books(self) if world.till else NO_BOOKS,
             previews=self.previews,
             compacting=Compacting(self),
             approving=ApprovalSettings(Grants(self), deadline_seconds=ASK_SECONDS),

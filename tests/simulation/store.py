@@ -38,6 +38,9 @@ class WatchedStore(MemoryStore):
         kept = self.chats[change.chat.id]
         was, queue_was = kept.chat, kept.queue
         ids = super()._write(change)
+        for body in change.added:
+            if body.cost is not None and body.cost.reservation is not None:
+                self.world.till.settle(body.cost.reservation)
         self.world.checks.written(kept, was, queue_was, change, CALL.get())
         return ids
 

@@ -39,6 +39,11 @@ def test_turns_never_know_of_listeners_that_raise(seed):
     run(seed, "listeners")
 
 
+@pytest.mark.parametrize("seed", range(SEEDS_COUNT // 2))
+def test_no_more_is_spent_than_a_limit_and_the_calls_in_flight(seed):
+    run(seed, "budgets")
+
+
 @pytest.mark.parametrize("seed", range(SEEDS_COUNT // 4))
 def test_nothing_waits_for_a_disk_of_others(seed):
     run(seed, "disks")

@@ -20,6 +20,7 @@ import trio
 
 from actors.law.ids import ChatId
 from runtime.log import LOGGER_NAME
+from tests.simulation.budgets import Till
 from tests.simulation.checks import Checks
 from tests.simulation.line import Away
 from tests.simulation.listeners import LISTENER_ERRORS
@@ -71,6 +72,7 @@ class World:
         self.checks = Checks(self)
         self.store = WatchedStore(self, clock=self.clock, lease_seconds=LEASE_SECONDS)
         self.journal = WatchedJournal(self)
+        self.till = Till(self) if life.is_limited else None
         self.processes = []
         self._ids = itertools.count(1000)
         self._chat_ids = itertools.count(1)

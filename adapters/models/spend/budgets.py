@@ -28,6 +28,7 @@ from adapters.models.settings import (
 )
 from adapters.models.spend.store import NIL, CallToReserve, SpendStore
 from adapters.postgres.driver.faults import DatabaseFault
+from runtime.clock import now
 from runtime.errors import ActorGone, MailboxFull
 from runtime.log import emit
 from runtime.mailbox import Address, Mailbox, open_mailbox
@@ -35,6 +36,9 @@ from runtime.statistics import CounterMetric
 
 WAITING_MAX = 16_384  # reservations to give back; one more stays until it is swept as too old
 TOGETHER_MAX = 256  # that are given back by one statement
+# After these no statement that was given up can still be carried out by the server, so what it has
+# set aside is given back for certain.
+UNANSWERED_SECONDS = 60.0
 FORGET_SECONDS = 3600.0  # between two looks for counters of periods that are long over
 
 PRICE_FIELDS = ("input", "output", "cache_read", "cache_creation", "reasoning")
@@ -85,6 +89,7 @@ class PostgresBudgets:
         self._reserved_count = self._given_back_count = self._swept_count = 0
         self._missed_count = 0
         self._refused_count: dict[str, int] = {}
+        self._unanswered: list[tuple[float, UUID]] = []  # since when, and what was asked for
 
     async def reserve(
         self,
@@ -113,8 +118,9 @@ class PostgresBudgets:
             found = await self._store.reserve(call, stated_prices(settings).default)
             is_answered = True
         finally:
-            if not is_answered:  # it may have been set aside all the same
+            if not is_answered:  # it may be set aside all the same, now or in a while
                 self._leave(call.id, is_spent=False)
+                self._unanswered.append((now(), call.id))
         if isinstance(found, OverLimit):
             reason = found.reason.value
             self._refused_count[reason] = self._refused_count.get(reason, 0) + 1
@@ -156,6 +162,9 @@ class PostgresBudgets:
                     await trio.sleep(self._sweep_seconds)
 
     async def _sweep(self) -> None:
+        while self._unanswered and self._unanswered[0][0] < now() - UNANSWERED_SECONDS:
+            await self._store.give_back([(self._unanswered[0][1], False)])
+            self._unanswered.pop(0)
         settings = await self._settings()
         if settings.value(SPEND_LIMITED):
             self._swept_count += await self._store.sweep()
