@@ -154,6 +154,17 @@ def test_users_are_listed_suspended_promoted_and_deleted(ask, refused):
     assert "409 " in refused("users", "create", "admin")
 
 
+def test_house_is_kept_when_it_is_asked_for_and_a_dry_run_removes_nothing(ask):
+    dry = cells(ask("housekeeping", "--dry-run"))
+    done = cells(ask("housekeeping"))
+    status = ask("housekeeping", "--status")
+
+    assert {"archive", "retention", "erase", "files", "tokens"} <= set(dry)
+    assert set(dry) == set(done)
+    assert "archived chats are erased: after 30 days" in status
+    assert "the last pass ended at " in status
+
+
 def test_programs_get_the_answer_as_it_is(ask):
     users = json.loads(ask("users", "list", "--json"))
 
