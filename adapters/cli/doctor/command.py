@@ -89,7 +89,7 @@ async def _examine(options: argparse.Namespace) -> Sequence[Finding]:
         note(database.check_programs())
     note(*await database.check_database(settings))
     note(*network.check_daemon(settings), *network.check_tls(settings))
-    note(await network.check_relay(settings))
+    note(await network.check_relay(settings), *network.check_hooks(settings))
     note(*network.check_private_networks(settings), *network.check_proxy(settings.environ))
     note(*plugins.check_running(settings), *plugins.check_unused(settings.plugins))
     async with open_plugins(settings.plugins) as loaded:

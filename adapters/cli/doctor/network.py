@@ -48,6 +48,23 @@ def check_daemon(config: Config) -> Iterator[Finding]:
         yield wrong("daemon", f"runs at {url} and is not ready: {ready.text.strip():.200}")
 
 
+def check_hooks(config: Config) -> Iterator[Finding]:
+    """Look whether the server of policy hooks can be reached. It is asked nothing."""
+    if config.hook_url is None:
+        return
+    try:
+        answer = httpx2.head(config.hook_url, timeout=ASK_SECONDS, follow_redirects=False)
+    except httpx2.HTTPError as error:
+        fact = f"the server cannot be reached ({type(error).__name__}): prompts are refused"
+        yield wrong("hooks", fact, "start it, or set hook_url to where it is")
+        return
+    if answer.is_redirect:
+        fact = "the server sends to another address, which is not followed: prompts are refused"
+        yield wrong("hooks", fact, "set hook_url to where it leads")
+    else:
+        yield ok("hooks", "the server of policy hooks can be reached")
+
+
 def check_port(config: Config) -> Finding:
     family = socket.AF_INET6 if ":" in config.host else socket.AF_INET
     try:

@@ -241,6 +241,21 @@ def test_a_port_is_free_or_somebody_elses(free):
     assert (WRONG, f"cannot listen at {free} (address already in use)") == (taken.state, taken.fact)
 
 
+async def test_a_server_of_hooks_is_reached_or_not(free):
+    def told_of(url):
+        said = {"PROMPTCORNER_HOOK_URL": url, "PROMPTCORNER_HOOK_SECRET": "s" * 32}
+        return config.read_config({"data_dir": "/none"}, said)
+
+    assert [] == list(network.check_hooks(told()))
+    [away] = network.check_hooks(told_of(f"http://{free}/hook"))
+    async with serve(Behaviour()) as running:
+        there = told_of(f"{running.url}/hook")
+        [reached] = await trio.to_thread.run_sync(lambda: list(network.check_hooks(there)))
+
+    assert (WRONG, OK) == (away.state, reached.state)
+    assert "prompts are refused" in away.fact
+
+
 async def test_somebody_else_who_speaks_http_is_no_daemon_of_ours():
     async with serve(Behaviour()) as running:
         address = running.url.removeprefix("http://")

@@ -53,6 +53,8 @@ def test_an_answer_says_what_it_says():
         b"{} {}",
         b'{"model_context": NaN}',
         b'{"permission": {}}',
+        b'{"user_message": "a", "user_message": "b"}',
+        b'{"permission": {"decision": "allow", "input_override": {"a": 1, "a": 2}}}',
         b'{"permission": {"decision": "deny", "decision": "allow"}}',
         {"model_context": 1},
         {"user_message": ["u"]},
