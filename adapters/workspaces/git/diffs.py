@@ -14,7 +14,7 @@ _OLD_FILE = "--- "
 
 
 @dataclass(frozen=True, slots=True)
-class DiffStatistics:
+class DiffCounts:
     """The number of lines that a diff adds and takes away, and of files that it is about."""
 
     additions: int = 0
@@ -22,7 +22,7 @@ class DiffStatistics:
     changed_files: int = 0
 
 
-def diff_statistics(diff: str) -> DiffStatistics:
+def diff_counts(diff: str) -> DiffCounts:
     """Count the lines and files of a unified diff. Text that is no diff counts nothing.
 
     A diff of git has a line `diff --git` for each file, binary ones and mere renames among them;
@@ -40,7 +40,7 @@ def diff_statistics(diff: str) -> DiffStatistics:
             git_files += 1
         elif line.startswith(_OLD_FILE):
             plain_files += 1
-    return DiffStatistics(additions, deletions, git_files or plain_files)
+    return DiffCounts(additions, deletions, git_files or plain_files)
 
 
 def _length(told: str | None) -> int:

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from adapters.workspaces.git.diffs import DiffStatistics, diff_statistics
+from adapters.workspaces.git.diffs import DiffCounts, diff_counts
 
 ONE = """\
 diff --git a/x b/x
@@ -33,27 +33,27 @@ rename to new
 
 
 def test_lines_that_look_like_heads_are_lines():
-    assert diff_statistics(ONE) == DiffStatistics(additions=3, deletions=2, changed_files=3)
+    assert diff_counts(ONE) == DiffCounts(additions=3, deletions=2, changed_files=3)
 
 
 @pytest.mark.parametrize("text", ["", "no diff\n+ at all\n- here", "@@ what @@\n+x"])
 def test_text_that_is_no_diff_counts_nothing(text):
-    assert diff_statistics(text) == DiffStatistics()
+    assert diff_counts(text) == DiffCounts()
 
 
 def test_a_diff_without_heads_of_git_counts_its_pairs():
     text = "--- a\n+++ b\n@@ -1 +1 @@\n-x\n+y\n--- c\n+++ d\n@@ -0,0 +1 @@\n+z\n"
-    assert diff_statistics(text) == DiffStatistics(2, 1, 2)
+    assert diff_counts(text) == DiffCounts(2, 1, 2)
 
 
 def test_a_diff_that_was_cut_counts_what_is_there():
-    assert diff_statistics(ONE[: ONE.index("+four")]) == DiffStatistics(2, 2, 1)
+    assert diff_counts(ONE[: ONE.index("+four")]) == DiffCounts(2, 2, 1)
 
 
 @settings(max_examples=300)
 @given(st.text(alphabet="@+- ,0123456789\n\\diff--git", max_size=400))
 def test_anything_can_be_counted(text):
-    counted = diff_statistics(text)
+    counted = diff_counts(text)
     assert 0 <= counted.additions + counted.deletions <= text.count("\n") + 1
 
 
@@ -79,6 +79,6 @@ def test_git_counts_the_same(seed, tmp_path):
         for more in ((), ("--numstat",))
     )
     counts = [line.split("\t")[:2] for line in numstat.splitlines()]
-    assert diff_statistics(diff) == DiffStatistics(
+    assert diff_counts(diff) == DiffCounts(
         sum(int(added) for added, _ in counts), sum(int(gone) for _, gone in counts), len(counts)
     )

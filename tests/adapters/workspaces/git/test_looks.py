@@ -8,7 +8,7 @@ import pytest
 import trio
 
 from adapters.workspaces.git import runner as running
-from adapters.workspaces.git.diffs import DiffStatistics, diff_statistics
+from adapters.workspaces.git.diffs import DiffCounts, diff_counts
 from adapters.workspaces.git.looking import (
     DIFF_BYTES_MAX,
     FILTERS_MAX,
@@ -60,7 +60,7 @@ async def test_all_kinds_of_changes(ground):
     ):
         assert words in diff, words
     assert "never seen" not in diff
-    assert diff_statistics(diff) == DiffStatistics(5, 18, 9)
+    assert diff_counts(diff) == DiffCounts(5, 18, 9)
 
 
 async def test_a_look_changes_nothing_in_the_repository(ground):
@@ -246,7 +246,7 @@ async def test_a_repository_runs_no_programs(ground):
     put(root, **{"a.txt": "two\n", "b.proc": "two\n", "c.cmd": "two\n", "d.txt": "new\n"})
     put(root / "sub", **{"a.txt": "dirty\n"})
     found = await ground.look(root)
-    assert diff_statistics(found.unified_diff) == DiffStatistics(4, 3, 4)
+    assert diff_counts(found.unified_diff) == DiffCounts(4, 3, 4)
     assert not list(home.glob("ran-*"))
 
 
