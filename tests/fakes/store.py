@@ -88,6 +88,7 @@ class MemoryStore:
         self.message_ids = itertools.count(1)
         self.queued_ids = itertools.count(1)
         self._tell = tell or self.told.append
+        self.notices = None  # files the news of writes, if there is one
         self.ledger = self.leases = self.reading = self
 
     # ledger
@@ -257,6 +258,8 @@ class MemoryStore:
             replace(one, words=one.words.replace("\0", "\ufffd")) for one in change.decisions
         )
         kept.queue = tuple(_queued(row, ids, at) for row in change.queue)
+        if self.notices is not None:
+            self.notices.written(change)
         kept.messages = [
             replace(m, deleted=True, revision=snapshot) if m.id in gone else m
             for m in kept.messages

@@ -6,6 +6,7 @@ listeners   likewise, and those who listen to attempts raise
 budgets     likewise, and money is set aside for calls of models under a limit
 disks       likewise, and disks of workspaces hang; processes are told to stop meanwhile
 housekeeping  likewise, and housekeepers archive chats and remove things by a lease that they share
+notices     likewise, and every process delivers the news to receivers that fail now and then
 deploys     an hour in which every few seconds a process is replaced by a new one
 outage      five hundred chats of a provider that is down for ten minutes
 """
@@ -17,7 +18,7 @@ from dataclasses import dataclass, field
 import trio
 
 from actors.supervisor.deps import SupervisorLimits
-from tests.simulation import budgets, deploys, disks, housekeeping, listeners, outage
+from tests.simulation import budgets, deploys, disks, housekeeping, listeners, notices, outage
 from tests.simulation.deeds import Deeds
 from tests.simulation.process import CAPACITY, keep_serving
 
@@ -65,6 +66,7 @@ LIVES = {
         faults=disks.faults,
     ),
     "housekeeping": Life(beside=housekeeping.keepers, faults=housekeeping.faults),
+    "notices": Life(listens=notices.sending, surroundings=notices.filed, faults=notices.faults),
     "deploys": Life(
         deploys.an_hour,
         storm=0.0,

@@ -54,6 +54,11 @@ def test_one_keeps_house_whatever_goes_wrong(seed):
     run(seed, "housekeeping")
 
 
+@pytest.mark.parametrize("seed", range(SEEDS_COUNT // 4))
+def test_no_news_is_lost_and_none_is_told_an_inbox_twice(seed):
+    run(seed, "notices")
+
+
 @pytest.mark.timeout(LONG_SECONDS_MAX)
 @pytest.mark.parametrize("seed", range(max(1, SEEDS_COUNT // 40)))
 def test_deploys_are_no_failures(seed):

@@ -16,6 +16,8 @@ pytestmark = pytest.mark.slow
 
 STATEMENTS_MAX, WRITES_MAX = 12, 3  # of one turn; what only notifies writes nothing
 TURNS = 20  # one after the other
+# What the inbox and the outbox ask, beside the search that is made now and then whatever happens.
+OF_NOTICES = ("file_notice", "settle_delivery", "inbox_news", "inbox_page")
 HELLO = {"content": [{"type": "text", "text": "[[text: good day]] hello"}]}
 
 
@@ -39,6 +41,26 @@ async def test_a_plain_turn_is_a_few_statements_and_fewer_transactions(fresh, co
 
     assert len(said) / TURNS <= STATEMENTS_MAX, Counter(said)
     assert writes / TURNS <= WRITES_MAX
+
+
+async def test_a_turn_with_nobody_to_tell_of_it_costs_no_statement_for_that(fresh, counting):
+    """Its notice is filed by its own write, and the outbox is not searched for it."""
+    async with an_edge(fresh) as edge:
+        member = edge.member
+        new = {**HELLO, "organization_id": edge.organization}
+        chat = f"{CHATS}/{(await member.post(CHATS, new)).document['id']}"
+        async with member.socket(f"{chat}/stream") as socket:
+            await until_waiting(socket)
+            counting.begin()
+            for _ in range(3):
+                await a_turn(member, chat, socket)
+            asked = [counting.count(name) for name in OF_NOTICES]
+        page = (await edge.nobody.get("/metrics")).body.decode()
+        [(filed,)] = await edge.execute("SELECT count(*) FROM notices")
+
+    assert [0] * len(OF_NOTICES) == asked
+    assert "promptcorner_outbox_woken_total 0.0" in page
+    assert 4 == filed
 
 
 async def test_the_first_messages_of_a_chat_are_not_read_before_they_are_answered(fresh, counting):

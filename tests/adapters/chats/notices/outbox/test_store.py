@@ -1,0 +1,82 @@
+"""The outbox on PostgreSQL: a claim belongs to one sender, and counts until another one claims."""
+
+from uuid import UUID, uuid4
+
+import pytest
+
+from adapters.chats.notices.outbox.deliveries import (
+    Delivered,
+    DeliveryState,
+    Refused,
+    settlement_of,
+)
+from adapters.chats.notices.outbox.sender import OF_TARGET_MAX
+from adapters.chats.notices.outbox.store import WAITING_MAX, DeliveryStore
+
+pytestmark = pytest.mark.slow
+
+ONE, TWO = UUID(int=1), UUID(int=2)
+
+
+@pytest.fixture
+async def outbox(store):
+    await store.run("DELETE FROM deliveries")
+    return DeliveryStore(store.pool)
+
+
+async def add(store, target, count=1):
+    for _ in range(count):
+        await store.execute(
+            "INSERT INTO deliveries (id, target, target_id, event_id, kind, user_id)"
+            " VALUES (%(id)s, 'webhook', %(target)s, %(id)s, 'ended', %(id)s)",
+            id=uuid4(),
+            target=target,
+        )
+
+
+async def test_a_claim_is_of_one_sender_and_comes_back_when_it_runs_out(store, outbox):
+    await add(store, ONE)
+
+    [first], _ = await outbox.claim(9, busy=())
+    nothing, seconds = await outbox.claim(9, busy=())
+    await store.run("UPDATE deliveries SET due_at = now()")
+    [second], _ = await outbox.claim(9, busy=())
+
+    assert [] == nothing
+    assert 50 < seconds <= 60
+    assert (first.id, first.event_id) == (second.id, second.event_id)
+    assert (1, 2) == (first.claims_count, second.claims_count)
+    assert not await outbox.settle(settlement_of(first, Delivered(200), chance=0.0))
+    assert await outbox.settle(settlement_of(second, Refused("no"), chance=0.0))
+    [row] = await store.run("SELECT state, last_error FROM deliveries")
+    assert [(DeliveryState.WAITING.value, "no")] == row
+
+
+async def test_of_each_receiver_a_few_are_claimed_and_of_busy_ones_none(store, outbox):
+    await add(store, ONE, 2 * OF_TARGET_MAX)
+    await add(store, TWO)
+
+    claimed, _ = await outbox.claim(99, busy=())
+    others, _ = await outbox.claim(99, busy=[ONE])
+
+    assert OF_TARGET_MAX + 1 == len(claimed)
+    assert [] == others
+
+
+async def test_above_the_most_that_may_wait_the_oldest_are_given_up(store, outbox):
+    await store.run(
+        "INSERT INTO deliveries (id, target, target_id, event_id, kind, user_id, created_at)"
+        " SELECT gen_random_uuid(), 'webhook', '00000000-0000-0000-0000-000000000001',"
+        " gen_random_uuid(), 'ended', gen_random_uuid(), now() - n * interval '1 second'"
+        f" FROM generate_series(1, {WAITING_MAX + 3}) AS n"
+    )
+
+    assert 3 == await outbox.forget()
+
+    [[(count, youngest)]] = [
+        await store.execute(
+            "SELECT count(*), min(now() - created_at) > interval '2 hours' FROM deliveries"
+            " WHERE state = 'failed'"
+        )
+    ]
+    assert (3, True) == (count, youngest)
