@@ -25,6 +25,7 @@ from runtime.scope import CausedScope
 from runtime.statistics import CounterMetric, GaugeMetric
 
 PASS_SECONDS = 3_600.0  # between the end of a pass and the next one, in the whole fleet
+START_SECONDS = 60.0  # after the start of a process, which has other things to do then
 LOOK_SECONDS = 60.0  # between two looks whether a pass is due, and after one that left something
 CHORE_SECONDS_MAX = 900.0  # of one chore in a pass; then the others have their turn
 BATCH_SECONDS_MAX = 60.0  # of one batch; then it has failed
@@ -154,12 +155,14 @@ class Housekeeper:
         id: UUID,
         pass_seconds: float = PASS_SECONDS,
         look_seconds: float = LOOK_SECONDS,
+        start_seconds: float = START_SECONDS,
     ) -> None:
         self._store = store
         self._chores = chores
         self._id = id
         self._pass_seconds = pass_seconds
         self._look_seconds = look_seconds
+        self._start_seconds = start_seconds
         self._asked, self._ended = trio.Event(), trio.Event()
         self._removed, self._bytes, self._failed = Counter[str](), Counter[str](), Counter[str]()
         self._passes_count = self._lost_count = 0
@@ -167,8 +170,11 @@ class Housekeeper:
         self._last_end = now()
 
     async def run(self) -> NoReturn:
-        """Keep house until cancelled. A process that has just begun looks at once."""
+        """Keep house until cancelled. A process that has begun looks after a while, or when it is
+        asked to."""
         rest_seconds = self._look_seconds
+        with trio.move_on_after(self._start_seconds):
+            await self._asked.wait()
         while True:
             asked, self._asked = self._asked.is_set(), trio.Event()
             ended, self._ended = self._ended, trio.Event()

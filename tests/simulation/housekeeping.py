@@ -164,6 +164,7 @@ def keepers(process):
         id=uuid.UUID(int=world.number()),
         pass_seconds=PASS_SECONDS,
         look_seconds=LOOK_SECONDS,
+        start_seconds=0,
     )
     return (keeper.run,)
 

@@ -12,6 +12,7 @@ from actors.upkeep.housekeeping import (
     CHORE_SECONDS_MAX,
     LOOK_SECONDS,
     PASS_SECONDS,
+    START_SECONDS,
     Batch,
     ChoreReport,
     Housekeeper,
@@ -76,7 +77,7 @@ class Dust:
 
 
 def keeper(house, *chores):
-    return Housekeeper(house, chores, id=uuid.uuid4())
+    return Housekeeper(house, chores, id=uuid.uuid4(), start_seconds=0)
 
 
 async def running(seconds, *keepers):
@@ -105,6 +106,15 @@ async def test_a_pass_begins_at_once_and_then_an_hour_after_the_last_one(autojum
 
     at = [round((at - began) / PASS_SECONDS, 1) for at, _ in dust.batches]
     assert [0.0, 1.0, 2.0] == at
+
+
+async def test_a_process_that_starts_has_other_things_to_do(autojump_clock):
+    house, began = House(), trio.current_time()
+    dust = Dust(house, 1)
+
+    await running(2 * START_SECONDS, Housekeeper(house, [dust], id=uuid.uuid4()))
+
+    assert [began + START_SECONDS] == [at for at, _ in dust.batches]
 
 
 async def test_of_several_processes_one_keeps_house(autojump_clock):

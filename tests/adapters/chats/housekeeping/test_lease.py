@@ -200,6 +200,7 @@ async def test_two_processes_share_the_work_and_a_killed_one_is_followed(store):
             [RuleChore(store.pool, ORPHAN_RULE)],
             id=id,
             look_seconds=0.05,
+            start_seconds=0,
         )
         for id in (ONE, OTHER)
     ]

@@ -36,7 +36,7 @@ export function View() {
 function LastPass({ last }) {
   const done = last.chores.filter((each) => each.count).map((each) => `${each.name} ${each.count}`);
   const failed = last.chores.filter((each) => each.error).map((each) => each.name);
-  return html`<p class="hint">Last done ${new Date(last.ended_at).toLocaleString()}: ${done.join(", ") || "nothing was due"}.
+  return html`<p class="set-lead">Last done ${new Date(last.ended_at).toLocaleString()}: ${done.join(", ") || "nothing was due"}.
     ${failed.length > 0 && html`<b class="warn">Failed, and tried again: ${failed.join(", ")}.</b>`}</p>`;
 }
 
