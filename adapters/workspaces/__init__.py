@@ -12,8 +12,6 @@ For other rooms:
     commands.peers           commands that run in other processes of this machine
     commands.process_groups  programs that end with this process, however it ends
     commands.sandbox         how commands are run: in a sandbox, without one, or not at all
-    git.diffs                how many lines of how many files a unified diff changes
-    git.remotes              addresses of git remotes, and names of branches
     browsing.browser         the files of workspaces, as people look at them
     browsing.routes          the endpoints of the files of workspaces
     terminals.sharing        terminals of people in workspaces, in all processes of this machine

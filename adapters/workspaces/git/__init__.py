@@ -1,7 +1,6 @@
 """The repositories in workspaces, as git and forges know them.
 
-diffs     how many lines of how many files a unified diff changes    (pure)
-remotes   addresses of git remotes, and names of branches            (pure)
+remotes   addresses of git remotes, as they may be shown               (pure)
 looking   the command that looks at a repository, and its answer     (pure)
 schedule  when a watched workspace is looked at                      (pure)
 roots     the repositories that lie where calls have touched the disk

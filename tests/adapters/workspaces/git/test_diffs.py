@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from adapters.workspaces.git.diffs import DiffCounts, diff_counts
+from tests.adapters.workspaces.git.diffs import DiffCounts, diff_counts
 
 ONE = """\
 diff --git a/x b/x

@@ -8,7 +8,6 @@ import pytest
 import trio
 
 from adapters.workspaces.git import runner as running
-from adapters.workspaces.git.diffs import DiffCounts, diff_counts
 from adapters.workspaces.git.looking import (
     DIFF_BYTES_MAX,
     FILTERS_MAX,
@@ -18,6 +17,7 @@ from adapters.workspaces.git.looking import (
     look_command,
     read_look,
 )
+from tests.adapters.workspaces.git.diffs import DiffCounts, diff_counts
 from tests.adapters.workspaces.git.ground import a_ground, git, put, repository
 from tests.patience import PATIENCE_SECONDS
 
