@@ -3,13 +3,13 @@
 import os
 from collections.abc import AsyncIterator, Hashable, Mapping, Sequence
 from contextlib import asynccontextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from typing import Protocol
 from uuid import UUID
 
-from actors.law.ids import ChatId
+from actors.law.ids import ChatId, UserId
 from actors.tools import workspaces as ports
 from actors.tools.workspaces import ChatWorkspace, NotStarted, Process, Signal, WorkspaceRefusal
 from adapters.postgres.driver.pool import Pool
@@ -20,6 +20,7 @@ from adapters.workspaces.commands.processes import ProcessSpec, ProcessTable, op
 from adapters.workspaces.commands.sandbox import (
     DEFAULT_LIMITS,
     CommandLimits,
+    GitGate,
     NoSandbox,
     Sandbox,
     command_line,
@@ -51,6 +52,9 @@ class WorkspaceChat(Protocol):
     def id(self) -> ChatId: ...
 
     @property
+    def owner_id(self) -> UserId: ...
+
+    @property
     def is_root(self) -> bool: ...
 
 
@@ -66,6 +70,7 @@ class LocalProcesses:
     workspace: WorkspaceRow
     paths: WorkspacePaths
     display: str = ""  # the screen of the workspace, as its programs know it; "": it has none
+    gates: GitGate | None = None
 
     async def start(self, command: ports.Command) -> Process | NotStarted | WorkspaceRefusal:
         """Start a command, which may run as long as the workspace allows. Return what it is now."""
@@ -92,10 +97,16 @@ class LocalProcesses:
             return workdir
         row = self.workspace
         limits = CommandLimits(row.memory_mb, row.file_mb, row.processes, row.seconds)
-        tmp = self.sandbox.tmp(self.paths)
+        paths, tmp = self.paths, self.sandbox.tmp(self.paths)
+        told = environment(self.environ, self.chat.id, paths, tmp=tmp)
+        gate = None if self.gates is None else await self.gates.of(row.id, self.chat.owner_id)
+        if gate is not None:
+            paths = replace(paths, gate=gate.path)
+            seen = self.sandbox.gate(paths)
+            told |= {**gate.variables(seen), "PATH": f"{told['PATH']}:{seen}"}
         try:
             arguments = await command_line(
-                self.sandbox, command.text, self.paths, workdir=workdir, limits=limits
+                self.sandbox, command.text, paths, workdir=workdir, limits=limits
             )
         except DiskSilent as silent:
             return WorkspaceRefusal(str(silent))
@@ -105,8 +116,7 @@ class LocalProcesses:
             command=command,
             workdir=workdir,
             arguments=arguments,
-            environment=environment(self.environ, self.chat.id, self.paths, tmp=tmp)
-            | ({"DISPLAY": self.display} if self.display else {}),
+            environment=told | ({"DISPLAY": self.display} if self.display else {}),
             seconds_max=seconds_max,
             disk_mb=row.disk_mb,
         )
@@ -157,6 +167,7 @@ class LocalWorkspaces:
         self.environ = environ
         self.peers = Peers(directory / PEERS, table)
         self.usage = WorkspaceUsage(directory)
+        self.gates: GitGate | None = None  # by which git reaches forges; None: it does not
         self._programs = Programs()
 
     async def of(self, chat: WorkspaceChat) -> ChatWorkspace | WorkspaceRefusal:
@@ -188,7 +199,15 @@ class LocalWorkspaces:
         display = display_of(row.id) if self.has_screens else ""
         paths = self.paths(row.id)
         return LocalProcesses(
-            self.table, self.peers, self.sandbox, self.environ, chat, row, paths, display
+            self.table,
+            self.peers,
+            self.sandbox,
+            self.environ,
+            chat,
+            row,
+            paths,
+            display,
+            self.gates,
         )
 
     def home(self, workspace: UUID) -> str:

@@ -8,5 +8,6 @@ forge_apis     the forges that are known
 store          branches of chats and tokens at forges, on PostgreSQL
 refresher      asks forges about all chats, in batches
 branches       finds out which branch a chat works on
+git_gate       lets git in a sandbox reach a forge without a token
 wiring         all of it, put together
 """

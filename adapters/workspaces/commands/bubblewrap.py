@@ -47,6 +47,7 @@ _KERNELS = tuple(
     for name in ("acpi", "asound", "bus", "fs", "irq", "scsi", "sys", "sysrq-trigger")
 )
 TMP_SEEN = "/tmp"
+GATE_SEEN = "/run/promptcorner"
 _ALIAS = "/var/tmp"
 _OF_THE_NETWORK = "/etc/resolv.conf"
 _NOTHING = "/dev/null"
@@ -64,6 +65,7 @@ class WorkspacePaths:
     tmp: str  # commands see it as TMP_SEEN; it is kept as long as the workspace
     screens: str = ""  # seen as SCREENS_SEEN, where /tmp is each command's own; "": there are none
     desktop: str = ""  # seen as DESKTOP_SEEN; "": not seen at all
+    gate: str = ""  # commands see it as GATE_SEEN; "": there is none
 
 
 @dataclass(frozen=True, slots=True)
@@ -140,6 +142,7 @@ def arguments(
         *(word for path in hidden.directories for word in ("--tmpfs", path)),
         *(("--bind", paths.desktop, DESKTOP_SEEN) if paths.desktop else ()),
         *("--bind", paths.home, paths.home),
+        *(("--ro-bind", paths.gate, GATE_SEEN) if paths.gate else ()),
         # What all this has been put on is a disk in memory.
         *(word for path in (*hidden.directories, "/") for word in ("--remount-ro", path)),
         *("--chdir", workdir),

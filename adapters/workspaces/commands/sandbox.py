@@ -7,7 +7,7 @@ Either way it gets none of the daemon's environment but what is named here.
 
 import importlib.util
 import shutil
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
@@ -15,8 +15,9 @@ from tempfile import TemporaryDirectory
 from typing import Protocol, assert_never
 from uuid import UUID
 
-from actors.law.ids import ChatId
+from actors.law.ids import ChatId, UserId
 from adapters.workspaces.commands.bubblewrap import (
+    GATE_SEEN,
     NOTHING_HIDDEN,
     TMP_SEEN,
     HiddenPaths,
@@ -74,6 +75,22 @@ class CommandLimits:
 DEFAULT_LIMITS = CommandLimits()
 
 
+@dataclass(frozen=True, slots=True)
+class GateDirectory:
+    """The directory by which git in a sandbox reaches forges, on this machine."""
+
+    path: str
+    variables: Callable[[str], Mapping[str, str]]  # of git, by where commands see the directory
+
+
+class GitGate(Protocol):
+    """A keeper of gates."""
+
+    async def of(self, workspace: UUID, owner: UserId) -> GateDirectory | None:
+        """Return the gate of a workspace, for commands of its owner; None: they have none."""
+        ...
+
+
 class Sandbox(Protocol):
     """A way to run commands of workspaces."""
 
@@ -85,6 +102,10 @@ class Sandbox(Protocol):
 
     def tmp(self, paths: WorkspacePaths) -> str:
         """Return the directory of temporary files, as commands see it."""
+        ...
+
+    def gate(self, paths: WorkspacePaths) -> str:
+        """Return the directory of the gate, as commands see it; "": there is none."""
         ...
 
 
@@ -113,6 +134,9 @@ class Bubblewrap:
     def tmp(self, paths: WorkspacePaths) -> str:
         return TMP_SEEN
 
+    def gate(self, paths: WorkspacePaths) -> str:
+        return GATE_SEEN if paths.gate else ""
+
 
 @dataclass(frozen=True, slots=True)
 class Unconfined:
@@ -125,6 +149,9 @@ class Unconfined:
 
     def tmp(self, paths: WorkspacePaths) -> str:
         return paths.tmp
+
+    def gate(self, paths: WorkspacePaths) -> str:
+        return paths.gate
 
 
 @dataclass(frozen=True, slots=True)
