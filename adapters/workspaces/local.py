@@ -52,7 +52,7 @@ class WorkspaceChat(Protocol):
     def id(self) -> ChatId: ...
 
     @property
-    def owner_id(self) -> UserId: ...
+    def owner_id(self) -> UserId | None: ...  # None: it has no commands run that reach a forge
 
     @property
     def is_root(self) -> bool: ...
@@ -99,7 +99,8 @@ class LocalProcesses:
         limits = CommandLimits(row.memory_mb, row.file_mb, row.processes, row.seconds)
         paths, tmp = self.paths, self.sandbox.tmp(self.paths)
         told = environment(self.environ, self.chat.id, paths, tmp=tmp)
-        gate = None if self.gates is None else await self.gates.of(row.id, self.chat.owner_id)
+        gates, owner = self.gates, self.chat.owner_id
+        gate = None if gates is None or owner is None else await gates.of(row.id, owner)
         if gate is not None:
             paths = replace(paths, gate=gate.path)
             seen = self.sandbox.gate(paths)

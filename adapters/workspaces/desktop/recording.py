@@ -16,7 +16,7 @@ from typing import IO, Annotated
 
 import trio
 
-from actors.law.ids import ChatId, chat_name
+from actors.law.ids import ChatId, UserId, chat_name
 from actors.tools.desktop.geometry import ScreenSize
 from actors.tools.workspaces import WorkspaceRefusal
 from adapters.workspaces.commands.process_groups import (
@@ -72,6 +72,7 @@ class _Agent:
     """The chat of an agent, as its desktop is asked for."""
 
     id: ChatId
+    owner_id: UserId | None = None
     is_root: bool = False
 
 
