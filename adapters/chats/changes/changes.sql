@@ -174,7 +174,3 @@ UPDATE diff_statuses d SET stale_at = now()
 -- name: delete_forge_token
 -- It is gone; what is known by it stays until it is asked for again, which needs a token.
 DELETE FROM forge_tokens WHERE user_id = %(user)s AND host = %(host)s RETURNING host;
-
--- name: workspace_owner
--- Whose a workspace is.
-SELECT owner_id FROM workspaces WHERE id = %(workspace)s AND removed_at IS NULL;

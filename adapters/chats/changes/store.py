@@ -189,10 +189,6 @@ class ForgeTokenStore:
         self._tell(ForgeTokenChanged(user))
         return bool(found)
 
-    async def workspace_owner(self, workspace: UUID) -> UserId | None:
-        found = await self._run(SQL["workspace_owner"], workspace=workspace)
-        return UserId(found[0][0]) if found else None
-
     async def _run(self, sql: str, /, **asked: Any) -> list[Row]:
         async with self._pool.connection() as connection:
             return await connection.execute(sql, asked)
