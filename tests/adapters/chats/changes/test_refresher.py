@@ -9,7 +9,7 @@ from actors.law.store.hints import DiffStatusChanged
 from adapters.chats.changes import refresher as refreshing
 from runtime.clock import wall
 from tests.actors.law.chats import ANN, BOB
-from tests.fakes.forge import JSON, Raw, a_review
+from tests.fakes.forge import JSON, Raw, a_forge, a_review
 from tests.patience import PATIENCE_SECONDS
 
 
@@ -498,3 +498,16 @@ async def test_the_loop_goes_on_after_a_fault_of_the_database(ground):
             while refresher.statistics().claimed_count == 1:
                 await trio.sleep(0.01)
             nursery.cancel_scope.cancel()
+
+
+async def test_a_redirect_to_another_host_is_not_followed_and_shows_it_no_token(ground, tmp_path):
+    await ground.bring_token()
+    chat = await ground.a_chat("work")
+    async with a_forge(tmp_path / "elsewhere") as other:
+        where = {"location": f"{other.url}/api/v3/repos/ann/tools/pulls"}
+        ground.forge.answers["/repos/ann/tools/pulls"] = Raw(b"", 302, where)
+
+        await ground.refresher().tick()
+
+    assert [] == other.asked
+    assert 300 == await ground.stale_in(chat)
