@@ -16,7 +16,7 @@ PARTS_MAX = 256  # of a command with more, the rest is not read
 DEPTH_MAX = 32  # of commands within commands; a deeper one is not read
 
 _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
-_ASSIGNMENT = re.compile(r"[A-Za-z_][A-Za-z0-9_]*=")
+_ASSIGNMENT = re.compile(r"[A-Za-z_][A-Za-z0-9_]*\+?=")
 _REDIRECTION = re.compile(r"[0-9]*(?:<<-?|<>|<&|>>|>&|>\||<|>)")
 _DESCRIPTOR = re.compile(r"[0-9]+|-")
 _HARMLESS_FILES = frozenset({"/dev/null", "/dev/stdout", "/dev/stderr", "/dev/stdin", "/dev/tty"})
@@ -230,11 +230,11 @@ class _Reader(WordReader):
 
     def _within(self) -> None:
         """Read commands in brackets, up to the closing one."""
-        outside, self._documents = self._documents, []
+        if self._documents:  # its text may begin within the brackets
+            raise UnreadError("a here-document begins before brackets on its line")
         self._list(frozenset())
         if self._documents:
             raise UnreadError("a here-document begins within brackets that end on its line")
-        self._documents = outside
         self._expect(")")
 
     # simple commands
@@ -319,7 +319,8 @@ class _Reader(WordReader):
 
 def _check_document_line(line: str) -> None:
     """Raise an error if a line of a here-document could run a command, or joins the next one."""
-    if "`" in line or "$(" in line or (len(line) - len(line.rstrip("\\"))) % 2:
+    is_joined = (len(line) - len(line.rstrip("\\"))) % 2
+    if is_joined or any(opening in line for opening in ("`", "$(", "$[")):
         raise UnreadError("the text of a here-document is expanded; quote its end: <<'EOF'")
     rest = BRACED.sub("", line)
     if "${" in rest:

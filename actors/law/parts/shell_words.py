@@ -135,6 +135,8 @@ class WordReader(ABC):
             raise UnreadError("backquotes are not read; $( ) is")
         if self._is_next("$(("):
             raise UnreadError("it calculates with $(( ))")
+        if self._is_next("$["):
+            raise UnreadError("$[ is read differently by shells")
         if self._is_next("$("):
             self._at += 2
             self._within()

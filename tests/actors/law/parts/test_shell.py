@@ -128,6 +128,21 @@ def test_what_shells_read_differently_or_refuse_is_not_guessed(command):
     assert read_command(command).unread
 
 
+@pytest.mark.parametrize(
+    "command",
+    [
+        # Shells take the line behind the bracket for the text of the here-document.
+        "git log <<'git status'; (\ngit status\ngit log )\nrm -rf x\ngit status",
+        "git log <<E $(git log\nE\n)\nrm -rf x\nE",
+        "a='b[$(rm x)]'; echo $[a]",
+        "a='b[$(rm x)]'; echo \"$[a]\"",
+        "a='b[$(rm x)]'; cat <<E\n$[a]\nE",
+    ],
+)
+def test_what_could_hide_a_command_counts_as_unread(command):
+    assert read_command(command).unread
+
+
 def test_what_was_read_before_is_known_all_the_same():
     found = read_command("git push; echo `a`")
 
