@@ -45,7 +45,6 @@ class Policy(Enum):
 
 _STRENGTH = (Policy.ALLOW, Policy.ASK, Policy.DENY)
 _PATTERN = re.compile(r"(mcp:|workspace:)?[A-Za-z0-9_.*-]+")
-_RULE = re.compile(r"([^()=]*?)\s*(?:\((.*)\))?\s*=\s*([^()=]*)", re.DOTALL)
 
 
 def strictest(policies: Iterable[Policy]) -> Policy | None:
@@ -195,11 +194,13 @@ def _split(text: str) -> Iterable[str]:
 
 def read_rule(text: str, place: Place = "deployment") -> ApprovalRule:
     """Return the rule in a text, or raise ValueError."""
-    found = _RULE.fullmatch(text.strip())
-    if found is None or not _PATTERN.fullmatch(found[1].strip()):
+    head, _, word = (each.strip() for each in text.rpartition("="))
+    pattern, bracket, rest = head.partition("(")
+    pattern, brackets = pattern.strip(), rest[:-1].strip()
+    is_whole = not bracket or rest.endswith(")")
+    if not (is_whole and _PATTERN.fullmatch(pattern)) or "(" in word or ")" in word:
         raise ValueError(f"{text!r} is no rule, write TOOL=allow, TOOL=ask or TOOL=deny")
-    pattern, brackets, word = found[1].strip(), (found[2] or "").strip(), found[3].strip()
-    if found[2] is not None:
+    if bracket:
         if "*" in pattern:
             raise ValueError(f"{text!r}: a rule with brackets names one tool, without *")
         read_pattern(pattern.removeprefix(SERVERS).removeprefix(WORKSPACE), brackets)

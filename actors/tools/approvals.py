@@ -18,7 +18,7 @@ needs a step to itself) is not asked about: its refusal is its result.
 
 from collections.abc import Mapping, Sequence, Set
 from dataclasses import dataclass
-from functools import cache
+from functools import lru_cache
 from typing import Protocol
 
 from actors.law.chat import Chat
@@ -37,7 +37,7 @@ from actors.tools.approval_rules import (
     strictest,
     subjects_for,
 )
-from actors.tools.argument_rules import CallSubject
+from actors.tools.argument_rules import PATTERNS_MAX, CallSubject
 from actors.tools.call_checks import CheckableTool, refusals
 
 # They read, or act within the family of chats, whose members are asked about what they do.
@@ -147,7 +147,7 @@ def granted_rules(granted: Set[str]) -> tuple[ApprovalRule, ...]:
     return tuple(_granted_rule(text) for text in sorted(granted) if text.endswith(")"))
 
 
-@cache
+@lru_cache(PATTERNS_MAX)
 def _granted_rule(text: str) -> ApprovalRule:
     return read_rule(f"{text}={Policy.ALLOW.value}", "chat")
 

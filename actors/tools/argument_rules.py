@@ -13,7 +13,7 @@ import shlex
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from enum import IntEnum
-from functools import cache
+from functools import lru_cache
 from posixpath import basename, normpath
 from typing import Any
 
@@ -23,6 +23,7 @@ from actors.law.parts.shell_words import ShellWord
 
 PATH_TOOLS = frozenset({"read_file", "write_file", "edit_files", "attach_file"})
 PATTERN_CHARACTERS_MAX = 500  # of a rule's brackets; a longer rule is refused
+PATTERNS_MAX = 4_096  # that are kept read; the one unused for longest is read again
 SCRIPTS_MAX = 4  # scripts within scripts, as in sh -c "sh -c …"; a deeper one counts as unread
 
 _UUID = re.compile(r"(?<=/)[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}/")
@@ -166,7 +167,7 @@ class PathPattern:
             if found is None:
                 return False
             path = path[found.end() :]
-        return _path_regex(self.pattern).fullmatch(path) is not None
+        return path_matches(self.pattern, path)
 
     def fit(self, subject: CallSubject) -> Fit:
         return Fit.YES if self.covers(subject) else Fit.NO
@@ -193,7 +194,7 @@ class ArgumentPattern:
 BracketPattern = CommandPattern | PathPattern | ArgumentPattern
 
 
-@cache
+@lru_cache(PATTERNS_MAX)
 def read_pattern(tool: str, text: str) -> BracketPattern:
     """Return the pattern in the brackets of a rule for this tool, or raise ValueError."""
     if not text.strip():
@@ -232,22 +233,48 @@ def _argument_pattern(tool: str, text: str) -> ArgumentPattern:
 
 
 def matches(pattern: str, text: str) -> bool:
-    """Return whether a text matches a pattern in which `*` stands for anything."""
-    return _regex(pattern).fullmatch(text) is not None
+    """Return whether a text matches a pattern in which `*` stands for anything.
+
+    Each piece between two `*` is looked for once, from left to right: users write patterns and
+    models write texts, and no two of them take long.
+    """
+    first, *others = pattern.split("*")
+    if not others:
+        return text == pattern
+    *between, last = others
+    if not (text.startswith(first) and text.endswith(last)):
+        return False
+    at, end = len(first), len(text) - len(last)
+    for piece in between:
+        found = text.find(piece, at, end)
+        if found < 0:
+            return False
+        at = found + len(piece)
+    return at <= end
 
 
-@cache
-def _regex(pattern: str) -> re.Pattern[str]:
-    return re.compile(".*".join(map(re.escape, pattern.split("*"))), re.DOTALL)
-
-
-@cache
-def _path_regex(pattern: str) -> re.Pattern[str]:
-    pieces = re.split(r"(\*+)", pattern)
-    wild = {True: ".*", False: "[^/]*"}
-    return re.compile(
-        "".join(wild[len(p) > 1] if p.startswith("*") else re.escape(p) for p in pieces), re.DOTALL
-    )
+def path_matches(pattern: str, path: str) -> bool:
+    """Return whether a path matches a pattern. All places of the pattern that may have been reached
+    are bits of a number, which moves on with each character: so it takes no longer than both are
+    long."""
+    pieces = [piece for piece in re.split(r"(\*+)", pattern) if piece]
+    stays_always = stays_in_name = at = 0
+    moves: dict[str, int] = {}
+    for piece in pieces:
+        if piece.startswith("*"):
+            stays_in_name |= 1 << at
+            stays_always |= (1 << at) if len(piece) > 1 else 0
+            continue
+        for character in piece:
+            moves[character] = moves.get(character, 0) | 1 << at
+            at += 1
+    reached = 1
+    for character in path:
+        stays = stays_always if character == "/" else stays_in_name
+        reached = (reached & moves.get(character, 0)) << 1 | reached & stays
+        if not reached:
+            return False
+    return bool(reached >> at & 1)
 
 
 def _text(value: object) -> str:

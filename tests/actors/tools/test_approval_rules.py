@@ -1,5 +1,7 @@
 """Rules with brackets: what they allow, deny and have people asked about."""
 
+import re
+import time
 from dataclasses import replace
 from uuid import UUID
 
@@ -13,6 +15,8 @@ from actors.tools.approval_rules import Policy, ServerStart, read_rule, read_rul
 from actors.tools.approvals import Consent
 from actors.tools.argument_rules import (
     PATTERN_CHARACTERS_MAX,
+    matches,
+    path_matches,
     suggested_patterns,
 )
 from tests.actors.chat.turn.given import tool
@@ -346,3 +350,45 @@ def test_a_longer_command_is_never_freer_than_its_parts(one, other, rules):
     both = holds(f"{one}; {other}", written)
 
     assert both is strictest([holds(one, written), holds(other, written)])
+
+
+@pytest.mark.parametrize(
+    ("rule", "call"),
+    [
+        (f"execute({'*a' * 60}b *)", {"command": "a" * 5_000}),
+        (f"write_file({'*a' * 60}b)", {"path": f"{HERE}/{'a' * 5_000}"}),
+        (f"write_file({'**a' * 60}b)", {"path": f"{HERE}/{'a' * 5_000}"}),
+        (f"linear__create_issue(team={'*a' * 60}b)", {"team": "a" * 5_000}),
+    ],
+)
+def test_no_pattern_takes_long_to_compare(rule, call):
+    named = {one.tool.name: one for one in (EXECUTE, WRITE, LINEAR)}[rule.partition("(")[0]]
+    began = time.thread_time()
+    consent = Consent(ASK, read_rules(f"{rule}=allow"))
+    assert ASK is consent.to(named, args(**call))
+    assert time.thread_time() - began < 2
+
+
+@pytest.mark.parametrize("text", [f"a{' ' * 3_000}x", "a(" + ")=" * 3_000 + "(", "(" * 3_000])
+def test_what_is_no_rule_is_refused_at_once(text):
+    began = time.thread_time()
+    with pytest.raises(ValueError, match="is no rule"):
+        read_rule(text)
+    assert time.thread_time() - began < 2
+
+
+@given(st.text("*a/", max_size=8), st.text("a/b", max_size=8))
+def test_a_pattern_of_paths_is_compared_as_its_definition_says(pattern, path):
+    pieces = (piece for piece in re.split(r"(\*+)", pattern))
+    wild = (
+        re.escape(p) if not p.startswith("*") else ".*" if len(p) > 1 else "[^/]*" for p in pieces
+    )
+    is_meant = re.fullmatch("".join(wild), path) is not None
+    assert is_meant == path_matches(pattern, path)
+    assert matches(pattern, path) == bool(
+        re.fullmatch(".*".join(map(re.escape, pattern.split("*"))), path)
+    )
+
+
+def test_an_assignment_that_appends_hides_no_command():
+    assert DENY is holds("A+=b rm -rf x", "execute(rm *)=deny", ALLOW)
