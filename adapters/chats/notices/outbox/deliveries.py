@@ -24,7 +24,7 @@ class DeliveryState(Enum):
     WAITING = "waiting"  # to be sent, or to be tried again
     DELIVERED = "delivered"
     FAILED = "failed"  # given up
-    LEFT_OUT = "left_out"  # the device showed the chat anyway
+    LEFT_OUT = "left_out"  # the device showed the chat anyway, or its user is not let in
 
 
 MINUTE, HOUR = 60.0, 3600.0
@@ -72,6 +72,7 @@ class Delivery:
     secret: bytes | None = field(repr=False)  # sealed: a webhook's secret, or a device's keys
     former_secret: bytes | None = field(default=None, repr=False)
     is_watched: bool = False  # the device shows the chat at this moment
+    is_shut: bool = False  # the receiver's user is suspended or deleted
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,7 +2,8 @@
 
 -- name: claim_deliveries
 -- Claim what is due: of each receiver the oldest few, of receivers that are busy or switched off none.
--- A claim moves the delivery's time on, so that it is due again if its claimer dies.
+-- A claim moves the delivery's time on, so that it is due again if its claimer dies. It says whether
+-- the user of the receiver is let in: what happens in their chats is not told outside otherwise.
 WITH receivers AS MATERIALIZED (
     SELECT DISTINCT d.target_id
       FROM deliveries d
@@ -33,11 +34,13 @@ SELECT c.id, c.target, c.target_id, c.event_id, c.kind, c.user_id, c.chat_id, c.
        coalesce(w.secret, s.keys),
        CASE WHEN w.former_until > now() THEN w.former_secret END,
        coalesce(s.watching_until > now()
-                AND s.watching_chat IN (c.chat_id, c.root_id), false)
+                AND s.watching_chat IN (c.chat_id, c.root_id), false),
+       coalesce(u.status = 'suspended' OR u.deleted_at IS NOT NULL, false)
   FROM claimed c
   LEFT JOIN webhooks w
     ON c.target = 'webhook' AND w.id = c.target_id AND w.disabled_at IS NULL
   LEFT JOIN push_subscriptions s ON c.target = 'push' AND s.id = c.target_id
+  LEFT JOIN users u ON u.id = coalesce(w.owner_id, s.user_id)
  ORDER BY c.created_at, c.id;
 
 -- name: next_delivery

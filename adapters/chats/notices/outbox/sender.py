@@ -83,7 +83,10 @@ class SenderStatistics:
         dict[str, int], CounterMetric("Deliveries that were given up.", label="target")
     ]
     left_out_count: Annotated[
-        int, CounterMetric("Deliveries left out because the device showed the chat.")
+        int,
+        CounterMetric(
+            "Deliveries left out: the device showed the chat, or its user is not let in."
+        ),
     ]
     stale_count: Annotated[
         int, CounterMetric("Notes of deliveries that another process had claimed since.")
@@ -178,6 +181,8 @@ class Sender:
                 self._more.set()  # what waits for this receiver can go now
 
     async def _attempted(self, delivery: Delivery) -> Outcome:
+        if delivery.is_shut:
+            return LeftOut("its user is not let in")
         if delivery.is_watched:
             return LeftOut("the device shows the chat")
         self._attempts[delivery.target.value] += 1

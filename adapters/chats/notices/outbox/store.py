@@ -68,7 +68,7 @@ class DeliveryStore:
 
 def _delivery(row: Row) -> Delivery:
     id, target, target_id, event_id, kind, user, chat, root, title, detail, *rest = row
-    created_at, attempts, claims, url, secret, former, is_watched = rest
+    created_at, attempts, claims, url, secret, former, is_watched, is_shut = rest
     return Delivery(
         id,
         Receiver(target),
@@ -87,4 +87,5 @@ def _delivery(row: Row) -> Delivery:
         secret,
         former,
         is_watched,
+        is_shut,
     )

@@ -1,6 +1,7 @@
 """The sender in virtual time: when it tries, how often, and what two of them do."""
 
 from contextlib import asynccontextmanager
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from functools import partial
 from itertools import pairwise
@@ -259,3 +260,17 @@ async def test_what_an_attempt_leads_to(outbox, autojump_clock):
     assert (DeliveryState.FAILED, True, True) == (gone.state, gone.is_gone, gone.has_failed)
     assert DeliveryState.LEFT_OUT is settled(LeftOut("it is watched")).state
     assert not settled(Delivered(200)).has_failed
+
+
+async def test_to_users_who_are_not_let_in_nothing_is_sent(outbox, autojump_clock):
+    receivers = Receivers()
+    outbox.add("an event", "ended", ONE)
+    [row] = outbox.rows.values()
+    row.delivery = replace(row.delivery, is_shut=True)
+
+    async with sending(outbox, receivers) as sender:
+        await trio.sleep(1)
+
+        assert [] == receivers.came
+        assert DeliveryState.LEFT_OUT is row.state
+        assert 1 == sender.statistics().left_out_count

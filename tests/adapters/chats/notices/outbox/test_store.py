@@ -80,3 +80,38 @@ async def test_above_the_most_that_may_wait_the_oldest_are_given_up(store, outbo
         )
     ]
     assert (3, True) == (count, youngest)
+
+
+@pytest.mark.parametrize(
+    ("how", "is_shut"),
+    [
+        ("status = 'active'", False),
+        ("status = 'suspended'", True),
+        ("deleted_at = now()", True),
+    ],
+)
+async def test_receivers_of_users_who_are_not_let_in_are_known_by_it(store, outbox, how, is_shut):
+    user, hook, device = uuid4(), uuid4(), uuid4()
+    await store.execute(
+        "INSERT INTO users (id, username) VALUES (%(id)s, %(name)s)", id=user, name=str(user)
+    )
+    await store.execute(
+        "INSERT INTO webhooks (id, owner_id, url, kinds, secret, created_by)"
+        " VALUES (%(id)s, %(user)s, 'https://one.example', '{}', '', %(user)s)",
+        id=hook,
+        user=user,
+    )
+    await store.execute(
+        "INSERT INTO push_subscriptions (id, user_id, endpoint, keys)"
+        " VALUES (%(id)s, %(user)s, 'https://two.example', '')",
+        id=device,
+        user=user,
+    )
+    await add(store, hook)
+    await add(store, device)
+    await store.execute("UPDATE deliveries SET target = 'push' WHERE target_id = %(id)s", id=device)
+    await store.execute(f"UPDATE users SET {how} WHERE id = %(id)s", id=user)
+
+    claimed, _ = await outbox.claim(9, busy=())
+
+    assert {hook: is_shut, device: is_shut} == {one.target_id: one.is_shut for one in claimed}
