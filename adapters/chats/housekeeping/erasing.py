@@ -172,8 +172,11 @@ class Eraser:
         if done.count or not done.is_last:
             return done
         # What is at work, or has been put on hold since, is left until that has ended.
-        [[(has_chats,)]] = await tx.run([(SQL["has_chats"], theirs)])
-        if has_chats:
+        await self._share_holds(tx)
+        [[(has_chats,)], [(is_held, _)]] = await tx.run(
+            [(SQL["has_chats"], theirs), (SQL["user_holds"], theirs)]
+        )
+        if has_chats or is_held:
             return ErasedBatch(is_last=True)
         return await self._erase_rest(tx, erasure.id, theirs)
 

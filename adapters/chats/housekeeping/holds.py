@@ -1,7 +1,8 @@
 """Legal holds on PostgreSQL.
 
 A hold is on a family of chats or on a user. While there is one nothing of theirs is erased: not by
-retention, not by users, not by admins. An erasure that has begun before goes on to its end.
+retention, not by users, not by admins. The erasure of a family that has begun before goes on to its
+end; that of a user waits with what it has not come to.
 """
 
 from collections.abc import Sequence

@@ -148,3 +148,22 @@ async def test_the_database_itself_refuses_to_delete_what_is_on_hold(store):
 
     with pytest.raises(Exception, match="legal_holds"):
         await store.execute("DELETE FROM chats WHERE id = %(c)s", c=chat)
+
+
+async def test_a_hold_on_a_user_keeps_what_an_erasure_has_not_come_to(store):
+    await store.execute(
+        "INSERT INTO user_settings (user_id, name, value) VALUES (%(u)s, 'prompt', '1')", u=ANN
+    )
+    eraser = eraser_of(store)
+    assert not isinstance(await eraser.begin_user(ANN, ANN), ErasureRefusal)
+    assert await HoldStore(store.pool).set_on_user(ANN, "a case", by=ANN)
+
+    async def go_on():
+        async with store.pool.connection() as connection, connection.transaction() as tx:
+            await eraser.step_user(tx, store.ledger, most=9, request=None)
+        return await store.execute("SELECT name FROM user_settings WHERE user_id = %(u)s", u=ANN)
+
+    assert [("prompt",)] == await go_on()
+
+    await HoldStore(store.pool).release(user=ANN)
+    assert [] == await go_on()
