@@ -25,7 +25,7 @@ NEWS_SECONDS = 120.0  # how far back news is read; no transaction of ours takes 
 NEWS_MAX = 50  # in one reading; more in two minutes are found in the list
 KEPT_MAX = 1_000  # of one user; the oldest go first
 KEPT_DAYS = 90
-FORGOTTEN_MAX = 2_000  # in one statement; what is over waits for the next look
+FORGOTTEN_MAX = 2_000  # in one statement; what is over goes by the next one
 INBOX_KINDS = tuple(kind for kind in NewsKind if kind is not NewsKind.STATUS)
 
 

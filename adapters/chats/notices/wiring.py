@@ -10,11 +10,13 @@ import httpx2
 import trio
 
 from actors.law.store.ports import Bus
+from adapters.chats.notices.inbox import FORGOTTEN_MAX as NOTICES_FORGOTTEN_MAX
 from adapters.chats.notices.inbox import InboxStore
 from adapters.chats.notices.inbox_feeds import InboxFeeds
 from adapters.chats.notices.inbox_routes import InboxRoutes
 from adapters.chats.notices.outbox.deliveries import Delivery, Outcome, Receiver
 from adapters.chats.notices.outbox.sender import SEND_SECONDS, Sender
+from adapters.chats.notices.outbox.store import FORGOTTEN_MAX as DELIVERIES_FORGOTTEN_MAX
 from adapters.chats.notices.outbox.store import DeliveryStore
 from adapters.chats.notices.push.keys import SenderKeys
 from adapters.chats.notices.push.posting import PushPoster
@@ -34,6 +36,7 @@ from runtime.log import emit
 from runtime.restart import Restart
 
 FORGET_SECONDS = 3_600.0  # between two looks for what is old or too much
+REST_SECONDS = 0.5  # in its place while a statement removes as much as it may
 LEAVE_SECONDS = 5.0  # for deliveries on their way when the process stops; then they are made again
 
 
@@ -124,9 +127,12 @@ async def sending_client(allowed: Sequence[Network]) -> AsyncIterator[httpx2.Asy
 async def forget_old(inbox: InboxStore, outbox: DeliveryStore) -> NoReturn:
     """Remove what is old until cancelled; what cannot be removed now is tried again later."""
     while True:
+        rest_seconds = FORGET_SECONDS
         try:
-            await inbox.forget(looked_seconds=2 * FORGET_SECONDS)
-            await outbox.forget()
+            notices = await inbox.forget(looked_seconds=2 * FORGET_SECONDS)
+            deliveries = await outbox.forget()
+            if notices >= NOTICES_FORGOTTEN_MAX or deliveries >= DELIVERIES_FORGOTTEN_MAX:
+                rest_seconds = REST_SECONDS
         except DatabaseFault as fault:
             emit("notices.kept", "warning", error=fault)
-        await trio.sleep(FORGET_SECONDS)
+        await trio.sleep(rest_seconds)

@@ -17,7 +17,7 @@ from adapters.postgres.queries import SQL
 
 KEPT_DAYS = 7  # after the end of a delivery; then it can be neither read nor sent again
 WAITING_MAX = 10_000  # of one receiver; above it the oldest are given up
-FORGOTTEN_MAX = 5_000  # in one statement; what is over waits for the next look
+FORGOTTEN_MAX = 5_000  # in one statement; what is over goes by the next one
 
 
 class DeliveryStore:

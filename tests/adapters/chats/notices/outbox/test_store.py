@@ -3,7 +3,9 @@
 from uuid import UUID, uuid4
 
 import pytest
+import trio
 
+from adapters.chats.notices.inbox import InboxStore
 from adapters.chats.notices.outbox.deliveries import (
     Delivered,
     DeliveryState,
@@ -11,7 +13,9 @@ from adapters.chats.notices.outbox.deliveries import (
     settlement_of,
 )
 from adapters.chats.notices.outbox.sender import OF_TARGET_MAX
-from adapters.chats.notices.outbox.store import WAITING_MAX, DeliveryStore
+from adapters.chats.notices.outbox.store import FORGOTTEN_MAX, WAITING_MAX, DeliveryStore
+from adapters.chats.notices.wiring import forget_old
+from tests.adapters.edges import eventually
 
 pytestmark = pytest.mark.slow
 
@@ -115,3 +119,21 @@ async def test_receivers_of_users_who_are_not_let_in_are_known_by_it(store, outb
     claimed, _ = await outbox.claim(9, busy=())
 
     assert {hook: is_shut, device: is_shut} == {one.target_id: one.is_shut for one in claimed}
+
+
+async def test_more_than_one_statement_forgets_goes_at_one_look(store, outbox):
+    await store.run(
+        "INSERT INTO deliveries"
+        " (id, target, target_id, event_id, kind, user_id, state, finished_at)"
+        " SELECT gen_random_uuid(), 'webhook', '00000000-0000-0000-0000-000000000001',"
+        " gen_random_uuid(), 'ended', gen_random_uuid(), 'delivered', now() - interval '8 days'"
+        f" FROM generate_series(1, {FORGOTTEN_MAX + 1}) AS n"
+    )
+
+    async def all_gone():
+        return [(0,)] == await store.execute("SELECT count(*) FROM deliveries")
+
+    async with trio.open_nursery() as nursery:
+        nursery.start_soon(forget_old, InboxStore(store.pool, tell=store.telling), outbox)
+        await eventually(all_gone)
+        nursery.cancel_scope.cancel()
