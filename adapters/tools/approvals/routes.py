@@ -2,7 +2,6 @@
 
 from collections.abc import Callable, Sequence
 from datetime import datetime
-from functools import partial
 from uuid import UUID
 
 from actors.law.chat import Approval, Verdict
@@ -19,7 +18,7 @@ from adapters.http.refusals import HttpError, Validation
 from adapters.tools.approvals.presenters import approval_of
 from adapters.tools.approvals.rule_checks import (
     TOO_MANY,
-    is_covered,
+    is_freed,
     refuse,
     refuse_too_narrow,
     refuse_too_wide,
@@ -135,6 +134,9 @@ class Approvals:
         if rules:
             refuse_too_narrow(rules, one)
             verdict = Verdict.ALLOW_ONCE  # the tool is not allowed always, only what the rules say
+        elif verdict is Verdict.ALLOW_ALWAYS and await self._asks_on(chat, where, family, one):
+            # The law would allow all that this chat asks about the tool.
+            rules, verdict = [ApprovalRule(one.tool, Policy.ALLOW)], Verdict.ALLOW_ONCE
         if is_own:
             await self._write_own(rules, one, call)
         decision = DecideApproval(id, verdict, call.user.id, words, one.asked_at)
@@ -148,7 +150,7 @@ class Approvals:
         if rules and not is_own:
             await self._consents.grant(where, chat.root_id, id, rules, by=call.user.id)
         if rules:
-            await self._allow_covered(chat, rules, call)
+            await self._allow_covered(chat, rules, call, is_own=is_own)
         elif verdict is Verdict.ALLOW_ALWAYS:
             await self._allow_the_same(chat, one.tool, call)
         return json_response(200, _decision(latest))
@@ -173,7 +175,7 @@ class Approvals:
             rules = rules_of(asked, Verdict.ALLOW_ALWAYS)
             if asked.scope != "user":
                 await self._consents.grant(first.chat, chat.root_id, id, rules, by=call.user.id)
-            await self._allow_covered(chat, rules, call)
+            await self._allow_covered(chat, rules, call, is_own=asked.scope == "user")
             return json_response(200, _decision(first))
         is_again = is_his and asked.decision == first.verdict.value == Verdict.ALLOW_ALWAYS.value
         if not (is_again and first.tool in await self._consents.of(chat.root_id, chat.id)):
@@ -183,7 +185,23 @@ class Approvals:
 
     async def _allow_the_same(self, chat: VisibleChat, tool: str, call: Call) -> None:
         """Allow what the family asks about the same tool."""
-        await self._allow_where(chat, call, lambda one: one.tool == tool)
+        await self._allow_covered(chat, [ApprovalRule(tool, Policy.ALLOW)], call, is_own=False)
+
+    async def _asks_on(
+        self, chat: VisibleChat, where: ChatId, family: Sequence[WaitingChat], asked: Approval
+    ) -> bool:
+        """Return whether a chat asks about another call of a tool that consent to the tool does not
+        allow."""
+        known = await self._approving.consent_under("", chat.owner_id)
+        rules = [ApprovalRule(asked.tool, Policy.ALLOW)]
+        return any(
+            one.tool == asked.tool
+            and one != asked
+            and not is_freed(rules, known, one, is_own=False)
+            for member in family
+            if member.chat == where
+            for one in member.approvals
+        )
 
     async def _allow_where(
         self, chat: VisibleChat, call: Call, is_meant: Callable[[Approval], bool]
@@ -197,10 +215,11 @@ class Approvals:
                 await self._ask(chat, member.chat, decision)
 
     async def _allow_covered(
-        self, chat: VisibleChat, rules: Sequence[ApprovalRule], call: Call
+        self, chat: VisibleChat, rules: Sequence[ApprovalRule], call: Call, *, is_own: bool
     ) -> None:
-        """Allow what the family asks, as far as new rules cover it."""
-        await self._allow_where(chat, call, partial(is_covered, rules))
+        """Allow what the family asks, as far as new rules are enough for it."""
+        known = await self._approving.consent_under("", chat.owner_id)
+        await self._allow_where(chat, call, lambda one: is_freed(rules, known, one, is_own=is_own))
 
     async def _write_own(
         self, rules: Sequence[ApprovalRule], approval: Approval, call: Call

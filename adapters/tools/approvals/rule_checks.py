@@ -1,6 +1,7 @@
 """Checks of rules of consent as clients write them. Pure."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import NoReturn
 from uuid import UUID
 
@@ -9,6 +10,7 @@ from actors.law.parts.message import JsonText
 from actors.law.parts.prompt import ToolDefinition
 from actors.tools.approval_rules import (
     RULES_MAX,
+    START,
     WORKSPACE,
     ApprovalRule,
     ConsentNeed,
@@ -99,3 +101,22 @@ def is_covered(rules: Sequence[ApprovalRule], approval: Approval) -> bool:
     return bool(found.all and not found.unread) and all(
         any(rule.fits(tool) and rule.covers(subject) for rule in rules) for subject in found.all
     )
+
+
+def is_freed(
+    rules: Sequence[ApprovalRule], known: Consent, approval: Approval, *, is_own: bool
+) -> bool:
+    """Return whether a call that waits need not be asked about any more once these rules hold, of
+    its chat or of the user. What a rule asks about each time waits on."""
+    if approval.tool.startswith(START):
+        return any(rule.subject == approval.tool for rule in rules)
+    if all(rule.brackets for rule in rules):
+        if not is_covered(rules, approval):
+            return False
+    elif all(rule.subject != approval.tool for rule in rules):
+        return False
+    consent = Consent(Policy.ASK, known.rules, frozenset(rule.subject for rule in rules))
+    if is_own:
+        theirs = (replace(rule, place="user") for rule in rules)
+        consent = Consent(Policy.ASK, (*known.rules, *theirs))
+    return consent.to(NamedTool(approval.tool), approval.args) is Policy.ALLOW

@@ -286,3 +286,22 @@ async def test_the_call_is_noted_as_allowed_once_and_the_rule_as_allowed_always(
     assert [("execute(npm *)", "allow_always"), ("execute", "allow_once")] == [
         (one["tool_name"], one["decision"]) for one in decided
     ]
+
+
+@pytest.mark.parametrize(
+    ("commands", "rules"),
+    [
+        (["make", "git push origin", "ls"], []),
+        (["timeout 5 make", "timeout 5 rm x", "timeout 5 ls"], ["execute(timeout *)"]),
+    ],
+)
+async def test_consent_to_one_call_frees_no_other_that_a_rule_asks_about(ground, commands, rules):
+    await put(ground, "execute(rm *)", "deny")
+    chat = await asking(ground, *commands)
+
+    decided = await decide(ground, chat, *rules)
+
+    assert 200 == decided.status
+    waiting = (await approvals(ground, chat))["approvals"]
+    assert ["c1"] == [one["tool_call_id"] for one in waiting]
+    assert set(rules or ["execute"]) == await granted(ground, chat)
