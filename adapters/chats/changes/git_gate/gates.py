@@ -35,10 +35,11 @@ from adapters.settings.secrets import Vault
 from adapters.workspaces.commands.sandbox import GateDirectory
 from runtime.children import Child, Children, open_children
 from runtime.ends import Cause, End
+from runtime.errors import RuntimeFault
 from runtime.log import emit
 from runtime.scope import CausedScope
 from runtime.statistics import CounterMetric, GaugeMetric
-from runtime.threads import ThreadLimits, write
+from runtime.threads import ThreadLimits, ThreadsBlocked, write
 
 GATES_MAX = 512  # open at once; commands of further workspaces run without one
 SOCKET, HELPER, RELAY = "git.sock", "git-remote-promptcorner", "relay.py"
@@ -118,9 +119,12 @@ class GitGates:
         hosts = sorted(self._holders.get(owner, frozenset()) & self._hosts)
         if not hosts:
             return None
-        if workspace not in self._open and not await self._begin(workspace, owner):
+        if workspace not in self._open:
+            await self._begin(workspace, owner)
+        found = self._open.get(workspace)
+        if found is None:  # it cannot be opened now, or was closed meanwhile
             return None
-        return GateDirectory(str(self._open[workspace][0]), lambda seen: git_variables(seen, hosts))
+        return GateDirectory(str(found[0]), lambda seen: git_variables(seen, hosts))
 
     async def _read_holders(self) -> None:
         unread, self._unread = self._unread, set()
@@ -138,27 +142,33 @@ class GitGates:
             self._unread |= unread
             emit("forge_tokens.unread", "warning", error=fault)
 
-    async def _begin(self, workspace: UUID, owner: UserId) -> bool:
-        """Open the gate of a workspace. Return False if that cannot be done now."""
+    async def _begin(self, workspace: UUID, owner: UserId) -> None:
+        """Open the gate of a workspace, if that can be done now."""
         if len(self._open) >= GATES_MAX:
-            return False
+            return
         directory = self._top / uuid4().hex
         try:
             made = await write(PLACES, partial(_make, directory), grace_seconds=WRITE_SECONDS)
             listener = trio.SocketListener(trio.socket.from_stdlib_socket(made))
-        except OSError as error:
-            emit("git_gate.missing", "warning", why=str(error.strerror or error))
-            return False
+        except (OSError, ThreadsBlocked) as error:  # the second: the disk does not answer
+            why = error.strerror if isinstance(error, OSError) else None
+            emit("git_gate.missing", "warning", why=why or str(error))
+            return
         if workspace in self._open:  # another command was faster
             await listener.aclose()
             await _remove(directory)
-            return True
-        scope = CausedScope()
-        self._open[workspace] = directory, scope
-        body = partial(self._serve, workspace, owner, listener, scope)
+            return
+        gate = directory, CausedScope()
+        body = partial(self._serve, workspace, owner, listener, gate)
         name = f"git gate {directory.name}"
-        self._children.start(Child(name=name, body=body, when_ended=_nothing_to_do))
-        return True
+        try:
+            self._children.start(Child(name=name, body=body, when_ended=_nothing_to_do))
+        except RuntimeFault as fault:  # all are stopping, or many have not ended yet
+            emit("git_gate.missing", "warning", why=str(fault))
+            await listener.aclose()
+            await _remove(directory)
+            return
+        self._open[workspace] = gate
 
     def _close(self, workspace: UUID) -> None:
         found = self._open.pop(workspace, None)
@@ -170,16 +180,17 @@ class GitGates:
         workspace: UUID,
         owner: UserId,
         listener: trio.SocketListener,
-        scope: CausedScope,
+        gate: tuple[Path, CausedScope],
     ) -> None:
         places = trio.CapacityLimiter(CONNECTIONS_MAX)
-        directory = self._open[workspace][0]
+        directory, scope = gate
         try:
             with scope:
                 handler = partial(self._answer, workspace, owner, places)
                 await trio.serve_listeners(handler, [listener])
         finally:
-            self._open.pop(workspace, None)
+            if self._open.get(workspace) is gate:  # not one that was opened after it was closed
+                del self._open[workspace]
             with trio.move_on_after(WRITE_SECONDS, shield=True):
                 await _remove(directory)
 
@@ -238,8 +249,10 @@ def _make(directory: Path) -> socket:
 
 
 async def _remove(directory: Path) -> None:
+    """Remove the directory of a gate. Where the disk does not answer, the next process does it."""
     remove = partial(shutil.rmtree, directory, ignore_errors=True)
-    await write(PLACES, remove, grace_seconds=WRITE_SECONDS)
+    with suppress(ThreadsBlocked):
+        await write(PLACES, remove, grace_seconds=WRITE_SECONDS)
 
 
 def _claimed(top: Path, own: Path) -> int:

@@ -1,13 +1,14 @@
 """git pushes and fetches from inside the sandbox, and the token never enters it."""
 
 from contextlib import asynccontextmanager
+from uuid import uuid4
 
 import pytest
 import trio
 
 from actors.law.store.hints import WorkspaceClosed
 from adapters.chats.changes.branches import BranchFinder
-from adapters.chats.changes.git_gate.gates import open_gates
+from adapters.chats.changes.git_gate.gates import GateClosed, open_gates
 from adapters.chats.changes.git_gate.git_http import git_request, pushed_branches, redirected
 from adapters.chats.changes.store import BranchStore, ForgeTokenStore, forge_token_subject
 from adapters.postgres.bus import Switchboard
@@ -282,6 +283,29 @@ async def test_a_workspace_that_is_closed_has_no_gate_any_more(place, tmp_path):
         while list((tmp_path / "gates").glob("*/*/git.sock")):
             await trio.sleep(0.01)
     assert 0 == place.gates.statistics().open
+
+
+async def test_a_gate_that_is_closed_before_it_serves_leaves_nothing(place, tmp_path):
+    await place.bring()
+    workspace = uuid4()
+    assert await place.gates.of(workspace, ANN) is not None
+
+    place.gates.hear(WorkspaceClosed(workspace))  # before its task has run
+
+    with trio.fail_after(PATIENCE_SECONDS):
+        while list((tmp_path / "gates").glob("*/*/git.sock")):
+            await trio.sleep(0.01)
+    assert 0 == place.gates.statistics().open
+
+
+async def test_a_gate_that_cannot_be_begun_is_none_and_leaves_nothing(place, tmp_path):
+    await place.bring()
+    await place.gates._children.stop(GateClosed())
+
+    assert await place.gates.of(uuid4(), ANN) is None
+
+    assert 0 == place.gates.statistics().open
+    assert [] == list((tmp_path / "gates").glob("*/*/git.sock"))
 
 
 def test_what_a_process_that_was_killed_has_left_is_removed(tmp_path):
