@@ -54,7 +54,16 @@ def _resolved(home: str, touched: TouchedPath) -> str | None:
     except (OSError, ValueError):  # ValueError: a zero byte
         return None
     is_inside = start == home or start.startswith(f"{home}/")
-    return start if is_inside and "\n" not in start else None
+    return start if is_inside and _can_be_told(start) else None
+
+
+def _can_be_told(path: str) -> bool:
+    """Return whether a path is one line of text. A disk may have names that are not UTF-8."""
+    try:
+        path.encode()
+    except UnicodeEncodeError:
+        return False
+    return "\n" not in path
 
 
 def _root_above(home: str, start: str, seen: dict[str, str | None]) -> str | None:
@@ -80,6 +89,6 @@ def _roots_below(directory: str) -> Iterator[str]:
         below = [
             entry.path
             for entry in islice(entries, BELOW_MAX)
-            if entry.is_dir(follow_symlinks=False) and "\n" not in entry.name
+            if entry.is_dir(follow_symlinks=False) and _can_be_told(entry.name)
         ]
         yield from (path for path in sorted(below) if is_root(path))

@@ -56,6 +56,12 @@ def test_odd_paths_are_only_paths(home):
     assert found(home, f"{home}/new\nline/x", workdirs=[""]) == ["one", "two"]
 
 
+def test_a_repository_whose_name_is_no_text_is_left_out(home):
+    os.makedirs(f"{home}/no-text-\udcff/.git")
+    os.symlink(f"{home}/no-text-\udcff", f"{home}/link")
+    assert found(home, f"{home}/link/x", workdirs=["", "link"]) == ["one", "two"]
+
+
 def test_there_are_no_more_than_are_shown(home):
     names = [f"many/{number:03}" for number in range(REPOSITORIES_MAX + 5)]
     for name in names:
