@@ -15,6 +15,7 @@ from collections.abc import AsyncIterator, Callable, Generator, Iterator
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
+from itertools import islice
 from time import localtime
 from typing import IO, Annotated, cast
 
@@ -72,7 +73,7 @@ class _Walk:
     def nodes(self, directory: int, above: str = "", depth: int = 1) -> Iterator[_Node]:
         if depth > self._limits.depth:
             raise ArchiveTooLarge(f"more than {self._limits.depth} folders lie in each other")
-        for name in _names(directory):
+        for name in self._names(directory):
             try:
                 status = os.stat(name, dir_fd=directory, follow_symlinks=False)
             except FileNotFoundError:
@@ -88,10 +89,22 @@ class _Walk:
                     finally:
                         os.close(below)
 
+    def _names(self, directory: int) -> list[str]:
+        """Return the names in a folder in their order; of one that is too large not all are
+        read."""
+        with os.scandir(directory) as entries:
+            names = [each.name for each in islice(entries, self._limits.entries + 1)]
+        if len(names) > self._limits.entries:
+            raise self._too_many()
+        return sorted(names)
+
+    def _too_many(self) -> ArchiveTooLarge:
+        return ArchiveTooLarge(f"it has more than {self._limits.entries} entries")
+
     def _count(self, status: os.stat_result) -> None:
         self._entries += 1
         if self._entries > self._limits.entries:
-            raise ArchiveTooLarge(f"it has more than {self._limits.entries} entries")
+            raise self._too_many()
         if stat.S_ISREG(status.st_mode):
             self.note_bytes(status.st_size)
 
@@ -100,11 +113,6 @@ class _Walk:
         self._bytes += count
         if self._bytes > self._limits.size:
             raise ArchiveTooLarge(f"its files have more than {self._limits.size} bytes")
-
-
-def _names(directory: int) -> list[str]:
-    with os.scandir(directory) as entries:
-        return sorted(each.name for each in entries)
 
 
 def _opened(name: str, directory: int) -> int | None:

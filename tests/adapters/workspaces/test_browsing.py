@@ -6,6 +6,7 @@ import shutil
 import stat
 import subprocess
 import zipfile
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from urllib.parse import quote
@@ -14,6 +15,7 @@ import httpx2
 import pytest
 import trio
 
+from adapters.http.refusals import HttpError
 from adapters.workspaces.browsing import archive, ignored, reading
 from adapters.workspaces.browsing.archive import ArchiveLimits
 from tests.adapters.edges import HEADER, an_edge
@@ -382,6 +384,23 @@ async def test_one_that_is_too_large_is_refused_before_it_begins(place, monkeypa
 
     assert 413 == refused.status_code
     assert words in refused.json()["detail"]
+
+
+def test_a_folder_that_is_too_large_is_not_read_to_its_end(tmp_path, monkeypatch):
+    for number in range(20):
+        (tmp_path / f"{number}").touch()
+    read = []
+
+    @contextmanager
+    def counted(directory, scandir=os.scandir):
+        with scandir(directory) as entries:
+            yield map(lambda entry: read.append(entry) or entry, entries)
+
+    monkeypatch.setattr(archive.os, "scandir", counted)
+
+    with pytest.raises(HttpError, match="too large"):
+        archive.check_archive(f"{tmp_path}", f"{tmp_path}", ArchiveLimits(entries=2))
+    assert 3 == len(read)
 
 
 async def test_one_that_grows_over_the_bound_is_cut(place, monkeypatch):
