@@ -12,7 +12,7 @@ import trio
 
 from actors.tools.workspaces import WorkspaceRefusal
 from adapters.access.admission import Admission, VisibleChat
-from adapters.http.endpoints import Call, Endpoint, Socket, SocketClosed, Upgrade
+from adapters.http.endpoints import ALL, Call, Endpoint, Socket, SocketClosed, Upgrade
 from adapters.http.host.websockets import framed_bytes
 from adapters.http.refusals import HttpError
 from adapters.workspaces.desktop.desktops import Desktops
@@ -39,6 +39,7 @@ class DesktopRoutes:
                 handle=self.watch,
                 summary="The desktop of the chat's workspace: RFB as it is, in binary frames.",
                 tag="streams",
+                scope=ALL,
                 answers={101: bytes},
                 refusals=(426, 500),
                 is_socket=True,

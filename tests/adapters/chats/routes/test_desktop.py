@@ -1,5 +1,6 @@
 """The desktop of a chat, watched over a WebSocket by its owner and by nobody else."""
 
+from dataclasses import replace
 from uuid import UUID
 
 import pytest
@@ -93,6 +94,19 @@ async def test_only_its_owner_gets_at_it(house):
     for asker, status in ((house.admin, 403), (house.stranger, 404), (house.nobody, 401)):
         assert status == (await asker.get(path)).status
     assert 426 == (await house.member.get(path)).status
+
+
+@pytest.mark.parametrize("scope", ["chats:read", "chats"])
+async def test_a_token_that_may_not_do_everything_operates_nothing(fresh, tmp_path, scope):
+    settings = {"experiments": "chat-virtual-desktop", "data_dir": tmp_path}
+    async with an_edge(fresh, **settings) as edge:
+        path = await a_chat(edge, "hello")
+        made = await edge.member.post("/api/v2/users/me/keys/tokens", {"scope": scope})
+        limited = replace(edge.member, token=made.document["key"])
+
+        assert 200 == (await limited.get(path)).status
+        assert 403 == (await limited.get(f"{path}/stream/desktop")).status
+        assert 400 == (await edge.member.get(f"{path}/stream/desktop")).status
 
 
 @needs_desktop
