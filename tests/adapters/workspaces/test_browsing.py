@@ -394,7 +394,7 @@ def test_a_folder_that_is_too_large_is_not_read_to_its_end(tmp_path, monkeypatch
     @contextmanager
     def counted(directory, scandir=os.scandir):
         with scandir(directory) as entries:
-            yield map(lambda entry: read.append(entry) or entry, entries)
+            yield (read.append(entry) or entry for entry in entries)
 
     monkeypatch.setattr(archive.os, "scandir", counted)
 
