@@ -16,6 +16,7 @@ import msgspec
 import trio
 from msgspec import Struct
 
+from adapters.http.endpoints import SocketClosed
 from adapters.workspaces.commands.peer_sockets import PeerSockets
 from adapters.workspaces.commands.process_groups import open_lifeline
 from adapters.workspaces.local import LocalWorkspaces
@@ -227,7 +228,7 @@ async def pass_on(
             nursery.cancel_scope.cancel()
 
         nursery.start_soon(speak)
-        with suppress(trio.BrokenResourceError):
+        with suppress(trio.BrokenResourceError, SocketClosed):
             while (message := await line.receive()) is not None:
                 await send(message)
         nursery.cancel_scope.cancel()

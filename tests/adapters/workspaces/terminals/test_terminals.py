@@ -12,11 +12,17 @@ import pytest
 import trio
 from trio_websocket import ConnectionClosed
 
+from adapters.http.endpoints import SocketClosed
 from adapters.workspaces.store import OwnedWorkspaces, OwnerScope
 from adapters.workspaces.terminals import terminal as one
 from adapters.workspaces.terminals import terminals as table
 from adapters.workspaces.terminals import wire
-from adapters.workspaces.terminals.sharing import open_terminals
+from adapters.workspaces.terminals.sharing import (
+    MessageLine,
+    TypedMessages,
+    open_terminals,
+    pass_on,
+)
 from tests.adapters.edges import HEADER, an_edge
 from tests.adapters.workspaces.test_routes import W, a_workspace
 from tests.patience import PATIENCE_SECONDS
@@ -386,6 +392,18 @@ async def test_a_token_that_is_taken_back_ends_the_watching(place):
 
 
 # other processes of this machine
+
+
+async def test_a_page_that_goes_while_a_terminal_elsewhere_writes_is_no_fault():
+    here, there = trio.socket.socketpair()
+    async with trio.SocketStream(here) as ours, trio.SocketStream(there) as theirs:
+        await MessageLine(theirs).send(b"output")
+
+        async def send(message):
+            raise SocketClosed
+
+        with trio.fail_after(PATIENCE_SECONDS):
+            await pass_on(MessageLine(ours), send, TypedMessages(10))
 
 
 async def test_a_terminal_of_another_process_is_listed_watched_typed_into_and_ended(place):
