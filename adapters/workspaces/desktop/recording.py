@@ -42,7 +42,9 @@ PICTURES_PER_SECOND = 5
 SIZE = ScreenSize(1_280, 720)  # of the film
 FILM_BYTES_MAX = 100 * 1024 * 1024  # then the film ends there
 THUMBNAIL_BYTES_MAX = 10 * 1024 * 1024  # a larger one is left out with its film
-FINISH_SECONDS = 90.0  # for a film to be packed to its end; then it is left out
+# For a film to be packed to its end, and for ffmpeg to take a picture; then the film is left out.
+FINISH_SECONDS = 90.0
+REAP_SECONDS = 2.0  # for ffmpeg that was killed to be gone; then it is left to the kernel
 # Without a parent that waits; then the recording is dropped. Looked at once a minute.
 IDLE_SECONDS, LOOK_SECONDS = 600.0, 60.0
 FILMS = ThreadLimits("films", 5)  # read from the disk at once
@@ -139,8 +141,10 @@ class Recordings:
         try:
             await connection.begin()
             recording.film = await self._filmed(connection, recording)
-        except (ScreenGone, OSError, trio.BrokenResourceError) as error:
-            emit("desktop.unrecorded", "warning", chat=chat_name(agent), why=str(error))
+        except (ScreenGone, OSError, trio.BrokenResourceError, trio.TooSlowError) as error:
+            slow = isinstance(error, trio.TooSlowError)
+            why = f"ffmpeg does not go on within {FINISH_SECONDS:g} s" if slow else str(error)
+            emit("desktop.unrecorded", "warning", chat=chat_name(agent), why=why)
         finally:
             with trio.move_on_after(1.0, shield=True):
                 await connection.aclose()
@@ -160,10 +164,11 @@ class Recordings:
                 last = await _fed(group, connection, picture, recording)
                 if last is None:
                     return None
-                await group.wait()
+                with trio.fail_after(FINISH_SECONDS):
+                    await group.wait()
             finally:
                 group.kill()
-                with trio.move_on_after(FINISH_SECONDS, shield=True):
+                with trio.move_on_after(REAP_SECONDS, shield=True):
                     await group.wait()
                 _closed(group)
             mp4 = await read(FILMS, partial(_content, file))
@@ -183,25 +188,33 @@ async def _fed(
     group.release()
     async with trio.lowlevel.FdStream(os.dup(group.popen.stdin.fileno())) as pipe:
         group.popen.stdin.close()
-        await pipe.send_all(picture.pixels)
+        await _send(pipe, picture)
         while not recording.stop.is_set():
+            changed: ScreenPicture | None = picture
             with trio.move_on_after(LOOK_SECONDS):
                 changed = await _next_picture(connection, recording.stop)
-                if changed is None or changed.size != picture.size:
-                    break
+            if changed is None or changed.size != picture.size:
+                break
+            if changed is not picture:
                 picture = changed
                 await trio.sleep(1 / PICTURES_PER_SECOND)
-                with trio.move_on_after(FINISH_SECONDS, shield=True):  # half a picture spoils all
-                    await pipe.send_all(picture.pixels)
+                await _send(pipe, picture)
             if recording.touched_at + IDLE_SECONDS < now():
                 return None
-        await pipe.send_all(picture.pixels)  # so that the film lasts as long as the last one did
+        await _send(pipe, picture)  # so that the film lasts as long as the last one did
     return picture
+
+
+async def _send(pipe: trio.lowlevel.FdStream, picture: ScreenPicture) -> None:
+    """Give ffmpeg a picture. trio.TooSlowError: it does not take it."""
+    with trio.fail_after(FINISH_SECONDS):
+        await pipe.send_all(picture.pixels)
 
 
 async def _next_picture(connection: DesktopConnection, stop: trio.Event) -> ScreenPicture | None:
     """Wait until the screen has changed; None: until the recording was stopped."""
     changed: ScreenPicture | None = None
+    fault: ScreenGone | None = None
     async with trio.open_nursery() as nursery:
 
         async def until_stopped() -> None:
@@ -209,8 +222,13 @@ async def _next_picture(connection: DesktopConnection, stop: trio.Event) -> Scre
             nursery.cancel_scope.cancel()
 
         nursery.start_soon(until_stopped)
-        changed = await connection.next_picture()
+        try:
+            changed = await connection.next_picture()
+        except ScreenGone as gone:  # from here it would come out as one of a group
+            fault = gone
         nursery.cancel_scope.cancel()
+    if fault is not None:
+        raise fault
     return changed
 
 
