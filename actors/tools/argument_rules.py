@@ -13,7 +13,7 @@ import shlex
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from enum import IntEnum
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from posixpath import basename, normpath
 from typing import Any
 
@@ -24,6 +24,7 @@ from actors.law.parts.shell_words import ShellWord
 PATH_TOOLS = frozenset({"read_file", "write_file", "edit_files", "attach_file"})
 PATTERN_CHARACTERS_MAX = 500  # of a rule's brackets; a longer rule is refused
 PATTERNS_MAX = 4_096  # that are kept read; the one unused for longest is read again
+WORDS_MAX = 256  # of a program that runs others; behind them any command may stand
 SCRIPTS_MAX = 4  # scripts within scripts, as in sh -c "sh -c …"; a deeper one counts as unread
 
 _UUID = re.compile(r"(?<=/)[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}/")
@@ -37,6 +38,7 @@ _RUNNERS = frozenset(
         *("sudo", "doas", "su", "env", "xargs", "nohup", "timeout", "nice", "ionice", "setsid"),
         *("stdbuf", "command", "builtin", "exec", "eval", "find", "busybox", "chroot", "time"),
         *("watch", "parallel", "ssh", "unshare", "script", "flock", "trap", "ltrace", "strace"),
+        *("toybox", "taskset", "chrt", "setpriv", "runuser", "pkexec", "systemd-run", "nsenter"),
     }
 )
 
@@ -49,13 +51,24 @@ class Fit(IntEnum):
     YES = 2
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class CallSubject:
     """A part of a call about which rules say something: a command, a path, or all arguments."""
 
     words: tuple[ShellWord, ...] = ()
     path: str = ""
     arguments: Mapping[str, Any] | None = None
+
+    @cached_property
+    def commands(self) -> "Mapping[str, Sequence[_FoundCommand]]":
+        """Return the command and those that it runs, by the names of their programs; by "*" all of
+        them, and by "" those whose program is not known."""
+        found: dict[str, list[_FoundCommand]] = {"*": []}
+        for words, certainty in _commands_within(self.words, SCRIPTS_MAX):
+            first = words[0] if words else ShellWord("*")
+            for name in {first.text, basename(first.text), "*"} if first.is_fixed else {"", "*"}:
+                found.setdefault(name, []).append((words, certainty))
+        return found
 
     def __str__(self) -> str:
         if self.words:
@@ -129,8 +142,10 @@ class CommandPattern:
 
     def fit(self, subject: CallSubject) -> Fit:
         """Return whether this restricts a command, or one that it runs."""
-        within = _commands_within(subject.words, SCRIPTS_MAX)
-        return max(min(self._fit(words), certainty) for words, certainty in within)
+        program = "*" if not self.words or "*" in self.words[0] else self.words[0]
+        within = [each for name in {program, ""} for each in subject.commands.get(name, ())]
+        found = (min(self._fit(words), certainty) for words, certainty in within)
+        return max(found, default=Fit.NO)
 
     def _fit(self, words: Sequence[ShellWord]) -> Fit:
         for at, pattern in enumerate(self.words):
@@ -235,8 +250,7 @@ def _argument_pattern(tool: str, text: str) -> ArgumentPattern:
 def matches(pattern: str, text: str) -> bool:
     """Return whether a text matches a pattern in which `*` stands for anything.
 
-    Each piece between two `*` is looked for once, from left to right: users write patterns and
-    models write texts, and no two of them take long.
+    Each piece between two `*` is looked for once, so that no pattern of a user takes long.
     """
     first, *others = pattern.split("*")
     if not others:
@@ -301,8 +315,10 @@ def _commands_within(words: Sequence[ShellWord], scripts: int) -> Iterator[_Foun
     if not program or basename(program[0].text) not in _SHELLS | _RUNNERS:
         return
     certain = next((at for at in range(1, len(program)) if not _is_option(program[at].text)), 0)
-    for at in range(1, len(program)):
-        yield program[at:], Fit.YES if at == certain else Fit.MAYBE
+    if len(program) > WORDS_MAX:
+        yield _ANY_COMMAND, Fit.MAYBE
+    for at in range(1, min(len(program), WORDS_MAX)):
+        yield program[at : at + WORDS_MAX], Fit.YES if at == certain else Fit.MAYBE
         if _SCRIPT.search(program[at].text):
             yield from _commands_in(program[at], scripts)
 
@@ -334,21 +350,9 @@ _WITH_SUBCOMMANDS = frozenset(
 # These can do anything, or much harm, by their arguments: a suggestion is the very command.
 _POWERFUL = frozenset(
     {
-        *(
-            "python",
-            "python3",
-            "node",
-            "ruby",
-            "perl",
-            "php",
-            "deno",
-            "bun",
-            "npx",
-            "uvx",
-            "docker",
-        ),
-        *("podman", "kubectl", "make", "awk", "sed", "vim", "rm", "dd", "mv", "cp", "ln", "tee"),
-        *("curl", "wget", "chmod", "chown", "kill", "pkill", "killall", ".", "source", "cd"),
+        *("python", "python3", "node", "ruby", "perl", "php", "deno", "bun", "npx", "uvx", "cd"),
+        *("docker", "podman", "kubectl", "make", "awk", "sed", "vim", "rm", "dd", "mv", "cp", "ln"),
+        *("tee", "curl", "wget", "chmod", "chown", "kill", "pkill", "killall", ".", "source"),
     }
 )
 

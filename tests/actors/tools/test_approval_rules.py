@@ -15,6 +15,7 @@ from actors.tools.approval_rules import Policy, ServerStart, read_rule, read_rul
 from actors.tools.approvals import Consent
 from actors.tools.argument_rules import (
     PATTERN_CHARACTERS_MAX,
+    WORDS_MAX,
     matches,
     path_matches,
     suggested_patterns,
@@ -388,6 +389,28 @@ def test_a_pattern_of_paths_is_compared_as_its_definition_says(pattern, path):
     assert matches(pattern, path) == bool(
         re.fullmatch(".*".join(map(re.escape, pattern.split("*"))), path)
     )
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        f"sudo {'a ' * 30_000}",
+        "; ".join([f"sudo {'a ' * 100}"] * 250),
+        f"sh -c '{'a b; ' * 250}{'x' * 50_000}'",
+        f"xargs {chr(39)}a b{chr(39)} " * 5_000,
+    ],
+)
+def test_no_command_takes_long_to_compare_with_many_rules(command):
+    rules = ",".join(f"execute(rm{at} *)=deny" for at in range(100))
+    began = time.thread_time()
+    assert ASK is holds(command, rules)
+    assert time.thread_time() - began < 3
+
+
+def test_behind_many_words_of_a_program_that_runs_others_any_command_may_stand():
+    assert ASK is holds(f"sudo {'a ' * WORDS_MAX}rm x", "execute(rm *)=deny", ALLOW)
+    assert ASK is holds(f"sudo {'a ' * (WORDS_MAX - 2)}rm", "execute(rm)=deny", ALLOW)
+    assert ALLOW is holds(f"sudo {'a ' * (WORDS_MAX - 2)}b", "execute(rm)=deny", ALLOW)
 
 
 def test_an_assignment_that_appends_hides_no_command():
