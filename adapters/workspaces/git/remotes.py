@@ -1,13 +1,22 @@
 """Addresses of git remotes, as they may be shown. Pure."""
 
+import re
 from urllib.parse import SplitResult, urlsplit, urlunsplit
 
 _HTTP = ("http", "https")
+_HELPERS = re.compile(r"(?:[\w-]+::)+")  # the programs that git is to ask for what is behind them
 
 
 def without_secrets(address: str) -> str:
     """Return a remote's address without the password or token that may stand in it."""
     address = address.strip()
+    helpers = _HELPERS.match(address)
+    if helpers is not None:
+        return helpers[0] + _without_user(address[helpers.end() :])
+    return _without_user(address)
+
+
+def _without_user(address: str) -> str:
     parts = _split(address)
     if parts is None or "@" not in parts.netloc:
         return address

@@ -13,6 +13,8 @@ from adapters.workspaces.git.remotes import without_secrets
         ("https://token@host/a/b", "https://host/a/b"),
         ("https://user:pa@ss@host:8/a", "https://host:8/a"),
         ("ssh://git:secret@host/a", "ssh://git@host/a"),
+        ("helper::https://user:token@host/a", "helper::https://host/a"),
+        ("a::" * 2_000 + "https://token@host/a", "a::" * 2_000 + "https://host/a"),
         ("git@host:a/b.git", "git@host:a/b.git"),
         ("/srv/a@b", "/srv/a@b"),
         ("https://[::1/a", "https://[::1/a"),
