@@ -24,7 +24,7 @@ BRANCH_CHARACTERS_MAX = 500
 WORDS_CHARACTERS_MAX = 1_000  # of each text that a forge tells
 
 _SCP = re.compile(r"(?:[\w.-]+@)?([\w.-]+|\[[0-9a-fA-F:]+\]):(?!//)(.+)")
-_PATH = re.compile(r"[\w.-]+(?:/[\w.-]+){1,20}")
+_PATH = re.compile(r"[\w.-]+(?:/[\w.-]+){1,20}", re.ASCII)
 
 
 class PullRequest(Struct, frozen=True, kw_only=True):

@@ -327,6 +327,7 @@ REQUESTS = {
     ("GET", "/h:81/a/b/c/info/refs?service=git-upload-pack"): ("h:81", "a/b/c", ""),
     ("POST", "/h/a/b/git-receive-pack"): ("h", "a/b", ""),
     ("POST", "/h/a/b/git-upload-pack"): ("h", "a/b", ""),
+    ("GET", "/h/a/b\xe9/info/refs?service=git-upload-pack"): None,
     ("GET", "/h/a/b/git-upload-pack"): None,
     ("POST", "/h/a/b/info/refs?service=git-upload-pack"): None,
     ("DELETE", "/h/a/b/git-receive-pack"): None,
