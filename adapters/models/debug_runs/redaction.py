@@ -22,7 +22,7 @@ FILE_CHARACTERS_MIN = 256  # of base64 in one piece: as long a text is the bytes
 _HEADERS = frozenset(
     {"authorization", "x-api-key", "api-key", "proxy-authorization", "cookie", "set-cookie"}
 )
-_IN_HEADERS = ("api-key", "api_key", "apikey", "token", "secret", "bearer")
+_IN_HEADERS = ("api-key", "api_key", "apikey", "-key", "auth", "token", "secret", "bearer")
 _COUNTERS = ("anthropic-ratelimit-", "x-ratelimit-")  # which count tokens of another kind
 _KEYS = frozenset(
     {
@@ -31,7 +31,8 @@ _KEYS = frozenset(
         *("accesskeyid", "privatekey", "signingkey", "secretkey", "secretaccesskey", "cookie"),
     }
 )
-_IN_KEYS = ("secret", "password", "passwd", "authorization", "credential")
+_KEY_ENDINGS = ("token", "apikey")  # of names such as github_token; max_tokens is none
+_IN_KEYS = ("secret", "password", "passphrase", "passwd", "authorization", "credential")
 # Parameters of an address by which somebody gets in: Google's key, AWS's signature, a token.
 _IN_QUERY = ("key", "token", "secret", "sig", "signature", "password", "credential", "auth", "code")
 _FILE_KEYS = frozenset({"data", "bytes", "file_data", "b64_json", "image_bytes", "imageBytes"})
@@ -133,7 +134,8 @@ def _safe_value(key: Any, value: Any, depth: int) -> Any:
 def is_secret_key(key: str) -> bool:
     """Tell whether a value of this name is a secret. Counts of tokens are none."""
     plain = key.lower().replace("_", "").replace("-", "")
-    return plain in _KEYS or any(word in plain for word in _IN_KEYS)
+    is_known = plain in _KEYS or plain.endswith(_KEY_ENDINGS)
+    return is_known or any(word in plain for word in _IN_KEYS)
 
 
 def _safe_text(text: str) -> str:

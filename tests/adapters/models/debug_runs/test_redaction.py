@@ -154,3 +154,14 @@ def test_what_is_shown_can_be_stored_and_holds_no_secret(value):
 
     assert "hunter2" not in shown
     assert "\\u0000" not in shown
+
+
+@pytest.mark.parametrize("name", ["github_token", "openai_api_key", "x-goog-api-key", "passphrase"])
+def test_a_secret_of_a_longer_name_is_one(name):
+    assert is_secret_key(name)
+    assert not is_secret_key("max_tokens")
+
+
+@pytest.mark.parametrize("name", ["Ocp-Apim-Subscription-Key", "X-Functions-Key", "X-Auth"])
+def test_a_header_by_which_gateways_let_in_is_not_shown(name):
+    assert {name: REDACTED} == safe_headers([(name, "s3cret")])
