@@ -25,13 +25,17 @@ const LOAD = {
   calls: () => import("./calls.js").then((module) => module.Calls),
 };
 
+const loadPullRequest = () => import("./pull_request.js").then((module) => module.PullRequest);
+
 /** @param {{conversation: any}} props */
 export function Panel({ conversation }) {
   const past = useMemo(() => pastOf(conversation), [conversation]);
   const counts = useMemo(() => countsOf(conversation, past), [conversation]);
+  const hasBranch = usePart(conversation, (state) => Boolean(state.chat?.diff_status?.head_branch));
   return html`<aside class="panel" aria-label="Side panel">
     <${TabList} counts=${counts.value} />
     ${TABS.filter((one) => one.id === tab.value).map(({ id, name }) => html`<div class="tabpanel" role="tabpanel" id=${`tabpanel-${id}`} aria-labelledby=${`tab-${id}`} key=${id}>
+      ${id === "changes" && hasBranch ? html`<${Loaded} load=${loadPullRequest} name="The pull request" props=${{ conversation }} />` : null}
       ${id === "changes" && !counts.value.changes && !isTree.value ? html`<${NoChanges} conversation=${conversation} past=${past} />` : html`<${Loaded} load=${LOAD[id]} name=${name} props=${{ conversation, past, file: asked }} />`}</div>`)}
   </aside>`;
 }

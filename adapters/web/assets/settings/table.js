@@ -25,6 +25,7 @@ export const PERSONAL = [
       { path: "/settings/summaries", title: "Summaries", icon: "wrap", load: () => import("./personal/summaries.js"), words: "compaction context threshold" },
       { path: "/settings/records", title: "Records of calls", icon: "term", load: () => import("./personal/records.js"), words: "debug logging recorded model calls" },
       { path: "/settings/keys", title: "Your own keys", icon: "key", load: () => import("./personal/keys.js"), words: "provider api key" },
+      { path: "/settings/forges", title: "Forges", icon: "tree", load: () => import("./personal/forges.js"), words: "github gitlab token pull request push git" },
       { path: "/settings/consent", title: "Consent", icon: "check", load: () => import("./personal/consent.js"), words: "approvals rules allow commands" },
       { path: "/settings/servers", title: "Tool servers", icon: "plug", load: () => import("./personal/servers.js"), words: "mcp log in connect" },
       { path: "/settings/webhooks", title: "Webhooks", icon: "link", load: () => import("./webhooks.js").then((module) => ({ View: module.OwnWebhooks })), words: "events post http deliveries" },
