@@ -70,6 +70,9 @@ WITH asked AS MATERIALIZED (
       LEFT JOIN locked c
         ON (c.subject_id, c.period, c.starts_on) = (l.subject_id, l.period, l.starts_on)
        AND c.counted_at IS NOT NULL
+       -- The user's own are opened under any limit: costs that are stored as unknown are known to
+       -- counters alone.
+       AND (SELECT count(*) FROM locked o, asked a WHERE o.subject_id = a.user_id) = 2
 ), reserved AS (
     INSERT INTO spend_reservations (id, worker_id, chat_id, user_id, day, what, micros)
     SELECT %(id)s, %(worker)s, %(chat)s, a.user_id, a.today, %(what)s, %(micros)s
