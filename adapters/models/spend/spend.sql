@@ -115,17 +115,21 @@ SELECT s.subject_id, p.period, p.starts_on
 ON CONFLICT DO NOTHING;
 
 -- name: lock_counters
--- Lock these counters, so that none of what is added up can move meanwhile.
-SELECT subject_id, period, starts_on
-  FROM spend_counters
- WHERE subject_id IN (%(user)s, {nil})
-   AND (period, starts_on) IN (('day', %(day)s::date),
-                               ('month', date_trunc('month', %(day)s::date)::date))
- ORDER BY subject_id, period, starts_on
+-- Lock those of these counters that are not up to date, so that none of what is added up can move
+-- meanwhile. Those of all users mostly are, and every call under a limit would wait for them.
+SELECT c.subject_id, c.period, c.starts_on
+  FROM spend_counters c
+ WHERE c.subject_id IN (%(user)s, {nil})
+   AND (c.period, c.starts_on) IN (('day', %(day)s::date),
+                                   ('month', date_trunc('month', %(day)s::date)::date))
+   AND (c.counted_at IS NULL
+        OR (NOT c.is_recounted
+            AND c.counted_at < now() - %(recount_seconds)s * interval '1 second'))
+ ORDER BY c.subject_id, c.period, c.starts_on
    FOR NO KEY UPDATE;
 
 -- name: count_spend
--- Add up what was spent and what is set aside under locked counters that are not up to date. What
+-- Add up what was spent and what is set aside under these counters, which are locked. What
 -- they have counted themselves stays where it is more: some of it is stored as unknown. Messages of
 -- unknown cost count by the default price, if one is stated.
 UPDATE spend_counters c
@@ -155,12 +159,8 @@ UPDATE spend_counters c
               AND (c.subject_id = {nil} OR r.user_id = c.subject_id)),
        is_recounted = c.counted_at IS NOT NULL,
        counted_at = now()
- WHERE c.subject_id IN (%(user)s, {nil})
-   AND (c.period, c.starts_on) IN (('day', %(day)s::date),
-                                   ('month', date_trunc('month', %(day)s::date)::date))
-   AND (c.counted_at IS NULL
-        OR (NOT c.is_recounted
-            AND c.counted_at < now() - %(recount_seconds)s * interval '1 second'));
+ WHERE (c.subject_id, c.period, c.starts_on)
+    IN (SELECT * FROM unnest(%(subjects)s::uuid[], %(periods)s::text[], %(starts)s::date[]));
 
 -- name: due_recounts
 -- Counters that were added up a while ago for the first time. A process that had not heard of the

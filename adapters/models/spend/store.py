@@ -108,19 +108,20 @@ class SpendStore:
     async def count(self, user: UserId, day: date, default: Price | None) -> None:
         """Add up what a user, and all users, have spent on a day and in its month."""
         zero = Decimal(0)
-        parameters = {
-            "user": user,
-            "day": day,
-            "input": zero if default is None else default.input,
-            "output": zero if default is None else default.output,
-            "recount_seconds": RECOUNT_SECONDS,
-        }
+        named = {"user": user, "day": day, "recount_seconds": RECOUNT_SECONDS}
         async with self._pool.connection() as connection:
-            await connection.commit([(SQL["open_counters"], parameters)])
+            await connection.commit([(SQL["open_counters"], named)])
             async with connection.transaction() as tx:
-                await tx.run([(SQL["lock_counters"], parameters)])
+                [locked] = await tx.run([(SQL["lock_counters"], named)])
+                counted = {
+                    "subjects": [subject for subject, _, _ in locked],
+                    "periods": [period for _, period, _ in locked],
+                    "starts": [starts_on.isoformat() for _, _, starts_on in locked],
+                    "input": zero if default is None else default.input,
+                    "output": zero if default is None else default.output,
+                }
                 # Only a statement that begins behind the lock sees all that was written before it.
-                await tx.commit([(SQL["count_spend"], parameters)])
+                await tx.commit([(SQL["count_spend"], counted)])
 
     async def recount(self, default: Price | None) -> int:
         """Add up again what is due for it, and return how many counters that were."""

@@ -19,6 +19,7 @@ from adapters.models.costs import Price, SideCosts
 from adapters.models.spend.store import NIL, CallToReserve, SpendStore
 from adapters.postgres.driver.pool import Pool
 from tests.adapters.edges import eventually
+from tests.patience import PATIENCE_SECONDS
 
 ANN, BOB = UUID(int=1), UUID(int=2)
 CHATS = {ANN: UUID(int=11), BOB: UUID(int=12)}
@@ -370,5 +371,22 @@ def test_sums_are_made_anew_once_for_calls_that_nothing_was_set_aside_for(fresh)
         assert 2 <= await ground.store.recount(Price(0, 0))
         assert (30, 0) == (await ground.counters())[ANN, "day", now.date()]
         assert 0 == await ground.store.recount(None)
+
+    on_ground(fresh, play)
+
+
+def test_to_add_up_for_one_user_no_other_is_waited_for_or_waits(fresh):
+    async def play(ground):
+        await ground.limit("deployment", NIL, hard=1000)
+        await ground.limit(hard=1000)
+        await ground.reserve(ANN)
+        everyone = "SELECT FROM spend_counters WHERE subject_id = %(id)s FOR NO KEY UPDATE"
+        async with ground.pool.connection() as connection, connection.transaction() as tx:
+            await tx.run([(everyone, {"id": NIL})])
+
+            with trio.fail_after(PATIENCE_SECONDS):
+                await ground.store.count(BOB, NOON.date(), None)
+
+        assert (BOB, "day", NOON.date()) in await ground.counters()
 
     on_ground(fresh, play)
