@@ -86,3 +86,10 @@ def database(server):
         connection.execute(f"CREATE DATABASE {name} TEMPLATE template0")
         yield make_conninfo(server, dbname=name)
         connection.execute(f"DROP DATABASE IF EXISTS {name} WITH (FORCE)")
+
+
+@pytest.fixture
+def short_path():
+    """A directory whose path is short enough for sockets in it, whatever the name of the test."""
+    with tempfile.TemporaryDirectory(prefix="corner-", ignore_cleanup_errors=True) as folder:
+        yield Path(folder)

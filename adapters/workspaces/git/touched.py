@@ -61,7 +61,7 @@ class TouchedPaths:
 
     async def read_families(self, watched: Collection[ChatId]) -> None:
         """Read which chats belong to those that are watched."""
-        found = await self._run("watched_families", chats=list(watched), most=CHATS_MAX)
+        found = await self._run(SQL["watched_families"], chats=list(watched), most=CHATS_MAX)
         families: dict[ChatId, set[ChatId]] = {}
         for top, chat, _ in found:
             families.setdefault(top, set()).add(chat)
@@ -73,7 +73,7 @@ class TouchedPaths:
         """Read what is new in these chats, or in all of them."""
         wanted = [chat for chat in self._chats if chats is None or chat in chats]
         after = [self._chats[chat].read_up_to for chat in wanted]
-        found = await self._run("calls_of_chats", chats=wanted, after=after, most=CALLS_MAX)
+        found = await self._run(SQL["calls_of_chats"], chats=wanted, after=after, most=CALLS_MAX)
         wrote = began = False
         for chat, message, is_result, name, *arguments in reversed(found):
             calls = self._chats[chat]
@@ -90,9 +90,9 @@ class TouchedPaths:
         family = self._families.get(watched, ())
         return [path for chat in family for path in reversed(self._chats[chat].paths)]
 
-    async def _run(self, name: str, /, **asked: object) -> list[Row]:
+    async def _run(self, sql: str, /, **asked: object) -> list[Row]:
         async with self._pool.connection() as connection:
-            return await connection.execute(SQL[name], asked)
+            return await connection.execute(sql, asked)
 
 
 def _paths_of(

@@ -25,8 +25,8 @@ PAUSED = "echo one; until [ -e go ]; do sleep 0.02; done; echo two"
 
 
 @pytest.fixture
-async def edge(fresh, tmp_path):
-    async with an_edge(fresh, data_dir=str(tmp_path), sandbox="none") as edge:
+async def edge(fresh, short_path):
+    async with an_edge(fresh, data_dir=str(short_path), sandbox="none") as edge:
         yield edge
 
 

@@ -112,8 +112,8 @@ async def anywhere(request, fresh, tmp_path):
 
 
 @pytest.fixture
-async def place(fresh, tmp_path):
-    async with a_place(fresh, tmp_path, "none") as place:
+async def place(fresh, short_path):
+    async with a_place(fresh, short_path, "none") as place:
         yield place
 
 
