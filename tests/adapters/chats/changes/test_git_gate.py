@@ -24,7 +24,7 @@ from tests.patience import PATIENCE_SECONDS
 
 CLONES = (
     "git clone -q https://{host}/ann/tools.git && cd tools &&"
-    " git config user.name a && git config user.email a@test && git checkout -q -b work/1 &&"
+    " git config user.name a && git config user.email a@test && git checkout -q -b topic/1 &&"
     " echo x > a.txt && git add a.txt && git commit -q -m change"
 )
 
@@ -108,11 +108,11 @@ async def test_git_clones_commits_and_pushes_and_the_branch_is_known(each):
     await place.bring()
     await place.clones()
 
-    pushed = await place.does("cd tools && git push -u origin work/1 2>&1 && git fetch 2>&1")
+    pushed = await place.does("cd tools && git push -u origin topic/1 2>&1 && git fetch 2>&1")
 
     assert pushed["success"], pushed
-    assert ["refs/heads/main", "refs/heads/work/1"] == place.pushed()
-    assert [(place.chat.id, "work/1", "ann/tools", True)] == await place.row()
+    assert ["refs/heads/main", "refs/heads/topic/1"] == place.pushed()
+    assert [(place.chat.id, "topic/1", "ann/tools", True)] == await place.row()
     statistics = place.gates.statistics()
     assert (1, 1) == (statistics.open, statistics.pushes_count)
 
@@ -123,13 +123,13 @@ async def test_the_token_is_nowhere_in_the_sandbox(each):
     await place.clones()
 
     looks = (
-        "cd tools; GIT_TRACE=1 GIT_TRACE_CURL=1 GIT_CURL_VERBOSE=1 git push origin work/1 2>&1;"
+        "cd tools; GIT_TRACE=1 GIT_TRACE_CURL=1 GIT_CURL_VERBOSE=1 git push origin topic/1 2>&1;"
         " env; git config --list; cat /run/promptcorner/* 2>/dev/null; cat .git/config;"
         " cat /proc/*/environ | tr '\\0' '\\n'; true"
     )
     seen = await place.does(looks)
 
-    assert "work/1" in seen["output"]
+    assert "topic/1" in seen["output"]
     assert TOKEN not in seen["output"]
     assert "eC1hY2Nlc3MtdG9rZW4" not in seen["output"]  # base64 of the pair that is sent
 
@@ -166,7 +166,7 @@ async def test_a_token_that_was_taken_back_opens_nothing_more(place):
     asked = len(place.forge.asked)
     await ForgeTokenStore(place.store.pool, tell=lambda hint: None).delete(ANN, place.forge.host)
 
-    done = await place.does("cd tools && git push origin work/1 2>&1")
+    done = await place.does("cd tools && git push origin topic/1 2>&1")
 
     assert "has no token" in done["output"], done
     assert asked == len(place.forge.asked)
@@ -211,7 +211,7 @@ ASKS = (
     "python3 - <<'X'\n"
     "import socket\n"
     "s = socket.socket(socket.AF_UNIX); s.connect('/run/promptcorner/git.sock')\n"
-    "s.sendall({sent!r}); print(s.recv(4096).decode(errors='replace'))\n"
+    "s.sendall({sent!r}); print(s.makefile('rb').read().decode(errors='replace'))\n"
     "X"
 )
 
@@ -266,10 +266,10 @@ async def test_a_large_push_passes(place):
     await place.clones()
     makes = "head -c 3000000 /dev/urandom > big && git add big && git commit -q -m big"
 
-    done = await place.does(f"cd tools && {makes} && git push origin work/1 2>&1")
+    done = await place.does(f"cd tools && {makes} && git push origin topic/1 2>&1")
 
     assert done["success"], done
-    assert "refs/heads/work/1" in place.pushed()
+    assert "refs/heads/topic/1" in place.pushed()
 
 
 async def test_a_workspace_that_is_closed_has_no_gate_any_more(place, tmp_path):
@@ -352,11 +352,11 @@ def test_the_branches_of_a_push():
     lines = [
         f"{old} {none} refs/heads/gone\0 report-status",
         f"{none} {new} refs/tags/v1",
-        f"{none} {new} refs/heads/work/1\n",
+        f"{none} {new} refs/heads/topic/1\n",
     ]
     body = "".join(f"{len(line) + 4:04x}{line}" for line in lines).encode() + b"0000PACK"
 
-    assert ["work/1"] == list(pushed_branches(body))
+    assert ["topic/1"] == list(pushed_branches(body))
     assert [] == list(pushed_branches(b"zzzz" + body))
     assert [] == list(pushed_branches(b"0000"))
 
