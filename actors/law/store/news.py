@@ -23,7 +23,7 @@ class NewsKind(Enum):
     FAILED = "failed"  # likewise, with an error
     STATUS = "status"  # of any chat, for webhooks only
     SHARED = "shared"  # with the user who is told
-    ARCHIVED = "archived"  # chats that nobody used, in one digest
+    ARCHIVED = "archived"  # chats that no user has used for long, in one digest
     WEBHOOK_DISABLED = "webhook_disabled"  # because it did not answer for days
 
 

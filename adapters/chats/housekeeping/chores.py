@@ -126,7 +126,7 @@ class Retention:
 
 
 class Erasing:
-    """Goes on with erasures that have begun, whoever began them."""
+    """Goes on with erasures that have begun in any process."""
 
     name = "erase"
 
