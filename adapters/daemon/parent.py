@@ -231,17 +231,18 @@ class ParentProcess:
         child.process = process
         if self._told:
             process.send_signal(self._told)  # while it was being made
-        try:
-            async with line, trio.open_nursery() as nursery:
-                nursery.start_soon(self._listen, child, process, line)
-                await process.wait()
-                nursery.cancel_scope.cancel()
-        finally:
-            with trio.move_on_after(KILL_SECONDS, shield=True):
-                if process.returncode is None:
-                    process.kill()
+        async with line:  # it stays open until the process is gone, which would notice its end
+            try:
+                async with trio.open_nursery() as nursery:
+                    nursery.start_soon(self._listen, child, process, line)
                     await process.wait()
-            child.code = -signal.SIGKILL if process.returncode is None else process.returncode
+                    nursery.cancel_scope.cancel()
+            finally:
+                with trio.move_on_after(KILL_SECONDS, shield=True):
+                    if process.returncode is None:
+                        process.kill()
+                        await process.wait()
+                child.code = -signal.SIGKILL if process.returncode is None else process.returncode
 
     async def _made(self, child: ChildProcess) -> tuple[trio.Process, trio.SocketStream]:
         """Start a process, and return it with our end of the line."""

@@ -19,10 +19,11 @@ async def a_chat(edge, text="hello"):
     new = {"organization_id": edge.organization, "content": content}
     chat = (await edge.member.post(CHATS, new)).document["id"]
 
-    async def rests():
-        return (await edge.member.get(f"{CHATS}/{chat}")).document["status"] == "waiting"
+    async def rests_and_is_titled():
+        found = (await edge.member.get(f"{CHATS}/{chat}")).document
+        return ("waiting", "Rehearsal") == (found["status"], found["title"])
 
-    await eventually(rests)
+    await eventually(rests_and_is_titled)
     return chat
 
 
