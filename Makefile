@@ -7,6 +7,8 @@ WORKERS ?= 3
 WHAT ?= tests
 TIMES ?= 20
 LOOPS ?= 0
+DELAYS ?= 0
+SEED ?= 1
 PYTHONS ?= 3.11 3.12 3.13 3.14
 
 # The tests start hundreds of daemons: none of them should compile anew what the last one did.
@@ -73,8 +75,9 @@ bench: install  ## the benchmarks; results in bench/results
 soak: install  ## the model tests for as long as you like: millions of steps
 	$(BIN)/python -m tests.models.soak
 
-stress: install  ## tests many times over: make stress WHAT=tests/e2e TIMES=20 LOOPS=2
-	$(BIN)/python -m tests.stress $(WHAT) --times $(TIMES) --loops $(LOOPS) --workers $(WORKERS)
+stress: install  ## tests many times over: make stress WHAT=tests/e2e TIMES=20 LOOPS=2 DELAYS=8
+	$(BIN)/python -m tests.stress $(WHAT) --times $(TIMES) --loops $(LOOPS) --workers $(WORKERS) \
+	  --delays $(DELAYS) --seed $(SEED)
 
 pictures: install  ## draw the sequences, record the terminal, take pictures of the web pages
 	$(BIN)/python docs/pictures/sequences.py

@@ -14,6 +14,7 @@ from hypothesis import HealthCheck, settings
 from psycopg.conninfo import make_conninfo
 
 from adapters.postgres import embedded
+from tests.delays import sitecustomize as delays
 
 FAST = {"fsync": "off", "full_page_writes": "off", "max_connections": "300"}
 NUMBERS = itertools.count(1)
@@ -32,9 +33,16 @@ settings.register_profile(
 )
 settings.load_profile("patient")
 
+delays.begin()  # if the environment asks for them
+
 # A shell that puts us into the background has its children ignore ctrl-C, and so would ours.
 if threading.current_thread() is threading.main_thread():
     signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_runtest_setup(item):
+    delays.seed(item.nodeid)
 
 
 def pytest_collection_modifyitems(items):
@@ -54,7 +62,10 @@ def _begins(nodeid):
 
 
 def pytest_terminal_summary(terminalreporter):
-    """Say in a line each which tests did not run for want of something, and what to do."""
+    """Say in a line each which tests did not run for want of something, and what to do.
+
+    And which waits were delayed, if any were.
+    """
     found = [*terminalreporter.getreports("skipped"), *terminalreporter.getreports("error")]
     for wanting, whose in (
         (NO_BROWSER, "of the web pages"),
@@ -67,6 +78,8 @@ def pytest_terminal_summary(terminalreporter):
             why = why[why.index(wanting) :].splitlines()[0].rstrip("')")
             tests = "1 test" if len(without) == 1 else f"{len(without)} tests"
             terminalreporter.write_line(f"{tests} {whose} did not run: {why}")
+    if delays.percent():
+        terminalreporter.write_line(delays.said())
 
 
 @pytest.fixture(scope="session")

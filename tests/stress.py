@@ -2,10 +2,14 @@
 
     python -m tests.stress tests/e2e --times 20
     python -m tests.stress tests --times 4 --loops 2
+    python -m tests.stress tests/e2e --times 4 --delays 8 --seed 3
 
 `--loops` adds that many busy loops, which take the processor away from the tests. The loops end
 with this program, however it ends, and after `LOOP_SECONDS_MAX` at the latest. The output of a red
 run is kept in the folder that is named at the end; that of a green one is removed.
+
+`--delays` delays so many of 100 waits of trio, in the tests and in the daemons that they start
+(`tests/delays`); each run draws others, the first those of `--seed`.
 """
 
 import argparse
@@ -21,6 +25,8 @@ from pathlib import Path
 from xml.etree import ElementTree
 
 import psutil
+
+from tests.delays import sitecustomize as delays
 
 ROOT = Path(__file__).parents[1]
 RUN_SECONDS_MAX = 7200  # one run of everything that was named; then it is ended and counts as red
@@ -90,8 +96,9 @@ def busy_loops(count):
         yield
 
 
-def run_once(what, *, workers, keep):
-    """Run the named tests once; `keep` is the path, without a suffix, of what the run writes."""
+def run_once(what, *, workers, keep, percent=0.0, seed=0):
+    """Run the named tests once; `keep` is the path, without a suffix, of what the run writes.
+    `percent` of the waits are delayed."""
     report, output = keep.with_suffix(".xml"), keep.with_suffix(".txt")
     words = [
         *(sys.executable, "-m", "pytest", "-q", "-n", str(workers)),
@@ -105,6 +112,7 @@ def run_once(what, *, workers, keep):
         pytest = subprocess.Popen(
             words,
             cwd=ROOT,
+            env=delays.environment(percent, seed),
             stdin=subprocess.DEVNULL,
             stdout=file,
             stderr=subprocess.STDOUT,
@@ -151,7 +159,7 @@ def _read(report):
     return tuple(dict.fromkeys(red)), dict(seconds_of)
 
 
-def stress(what, *, times, loops, workers, folder):
+def stress(what, *, times, loops, workers, folder, percent=0.0, seed=0):
     """Run the named tests `times` times and print what each run showed; return the tally."""
     folder.mkdir(parents=True)
     tally = Tally()
@@ -159,9 +167,11 @@ def stress(what, *, times, loops, workers, folder):
         with busy_loops(loops):
             for number in range(1, times + 1):
                 keep = folder / f"run-{number:03}"
-                run = run_once(what, workers=workers, keep=keep)
+                drawn = seed + number - 1
+                run = run_once(what, workers=workers, keep=keep, percent=percent, seed=drawn)
                 tally.add(run)
                 shown = "green" if run.is_green else f"RED, exit code {run.exit_code}"
+                shown += f", seed {drawn}" if percent else ""
                 print(f"run {number} of {times}: {shown}, {run.seconds:.0f} s", flush=True)
                 for test in run.red:
                     print(f"  {test}", flush=True)
@@ -184,6 +194,9 @@ def main():
     parser.add_argument("--times", type=int, default=20, help="how often to run them (20)")
     parser.add_argument("--loops", type=int, default=0, help="how many busy loops run beside (0)")
     parser.add_argument("--workers", type=int, default=3, help="how many tests at once (3)")
+    of_waits = "how many of 100 waits are delayed (0)"
+    parser.add_argument("--delays", type=float, default=0, help=of_waits, metavar="PERCENT")
+    parser.add_argument("--seed", type=int, default=1, help="which waits are delayed (1)")
     folder = ROOT / "build" / time.strftime(f"stress-%Y%m%d-%H%M%S-{os.getpid()}")
     parser.add_argument("--folder", type=Path, default=folder, help="where red runs are kept")
     arguments, options = parser.parse_known_args()
@@ -196,6 +209,8 @@ def main():
             loops=arguments.loops,
             workers=arguments.workers,
             folder=arguments.folder,
+            percent=arguments.delays,
+            seed=arguments.seed,
         )
     except KeyboardInterrupt:
         sys.exit("interrupted")

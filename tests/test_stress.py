@@ -1,5 +1,6 @@
 """The program that runs tests many times over: what it counts, keeps and ends."""
 
+import re
 import signal
 import subprocess
 import sys
@@ -8,6 +9,7 @@ import time
 import psutil
 import pytest
 
+from tests.delays import sitecustomize as delays
 from tests.patience import PATIENCE_SECONDS
 from tests.stress import ROOT
 
@@ -21,6 +23,31 @@ def test_now_and_then():
     runs = Path(__file__).with_name("runs")
     runs.write_text(runs.read_text() + "x" if runs.exists() else "x")
     assert len(runs.read_text()) != 2, "the second time"
+"""
+
+DELAYED = """
+import time
+import pytest
+import trio
+
+async def twenty_exchanges():
+    near, far = trio.socket.socketpair()
+    with near, far:
+        for _ in range(20):
+            await near.send(b"x")
+            await far.recv(1)
+        await trio.to_thread.run_sync(int)
+
+@pytest.mark.trio
+async def test_of_real_time():
+    began = time.monotonic()
+    await twenty_exchanges()
+    print("took", time.monotonic() - began)
+
+@pytest.mark.trio
+async def test_of_virtual_time(mock_clock):
+    await twenty_exchanges()
+    assert 0 == trio.current_time()
 """
 
 ENDLESS = """
@@ -59,7 +86,7 @@ def test_it_counts_how_often_each_test_was_red_and_keeps_what_a_red_run_printed(
     tests.write_text(RED_THE_SECOND_TIME)
     kept = tmp_path / "kept"
 
-    program = started(tests, kept, "--times", "3")
+    program = started(tests, kept, "--times", "3", "--delays", "8", "--seed", "5")
     printed, _ = program.communicate(timeout=PATIENCE_SECONDS)
 
     assert 1 == program.returncode
@@ -69,6 +96,24 @@ def test_it_counts_how_often_each_test_was_red_and_keeps_what_a_red_run_printed(
     assert counted[0].endswith("test_flaky.py::test_now_and_then")
     assert ["run-002.txt"] == [path.name for path in kept.iterdir()]
     assert "the second time" in (kept / "run-002.txt").read_text()
+    assert ["5", "6", "7"] == re.findall(r"^run .* seed (\d+)", printed, re.MULTILINE)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("percent", [0, 100])
+def test_it_delays_waits_if_it_is_asked_to_and_never_those_of_virtual_time(tmp_path, percent):
+    """In a process that a test could start as well: by its environment alone."""
+    tests = tmp_path / "test_waits.py"
+    tests.write_text(DELAYED)
+
+    words = [sys.executable, "-m", "pytest", "-q", "-s", "-p", "no:cacheprovider", tests]
+    environment = delays.environment(percent, seed=1)
+    done = subprocess.run(words, cwd=ROOT, env=environment, capture_output=True, text=True)
+
+    assert 0 == done.returncode, done.stdout
+    [took] = [line.split()[1] for line in done.stdout.splitlines() if line.startswith("took")]
+    if percent:
+        assert float(took) > 1, "41 waits, and 75 ms for each on average"
 
 
 @pytest.mark.slow

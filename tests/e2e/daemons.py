@@ -11,6 +11,7 @@ from pathlib import Path
 
 import psycopg
 
+from tests.delays import sitecustomize as delays
 from tests.e2e.processes import (
     EVENTUALLY_SECONDS,
     PROGRAM_VARIABLE,
@@ -33,8 +34,9 @@ def environment(**settings):
     """That of the tests, without what would change the daemon, with `settings`."""
     inherited = {n: v for n, v in os.environ.items() if not n.startswith(OURS)}
     nothing = {"PROMPTCORNER_CONFIG": "/dev/null"}  # a file of this machine decides nothing here
-    if PROGRAM_VARIABLE not in os.environ:  # a wheel brings all that it needs
-        nothing["PYTHONPATH"] = os.pathsep.join(map(str, PATHS))
+    paths = () if PROGRAM_VARIABLE in os.environ else PATHS  # a wheel brings all that it needs
+    if paths := (*delays.path(), *paths):
+        nothing["PYTHONPATH"] = os.pathsep.join(map(str, paths))
     return {**inherited, **nothing, **settings}
 
 
