@@ -215,7 +215,8 @@ async def run_daemon(parts: DaemonParts) -> None:
                     "schema": probe.schema,
                     "room": DiskRoomCheck(chats.store.pool).missing,
                     "lease": partial(missing_lease, chats.supervisor),
-                }
+                },
+                {"spending": chats.spending.warnings},
             )
             parts.shutdown.protect_chats()
             try:

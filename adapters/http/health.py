@@ -30,11 +30,13 @@ class Liveness(msgspec.Struct, frozen=True):
 
 
 class Readiness(msgspec.Struct, frozen=True, omit_defaults=True):
-    """The answer of `/readyz`: what fails, and every check if asked for."""
+    """The answer of `/readyz`: what fails; if asked for, every check, and warnings, with which the
+    daemon is ready all the same."""
 
     status: str
     failing: Mapping[str, str] = {}
     checks: Mapping[str, str] = {}
+    warnings: Mapping[str, str] = {}
 
 
 class Probes:
@@ -42,18 +44,22 @@ class Probes:
 
     def __init__(self) -> None:
         self._checks: Mapping[str, Check] = {}
+        self._warnings: Mapping[str, Check] = {}
         self._phase: str | None = "starting"
 
-    def ready(self, checks: Mapping[str, Check]) -> None:
-        """Be ready from now on whenever all of these checks pass."""
-        self._checks, self._phase = checks, None
+    def ready(
+        self, checks: Mapping[str, Check], warnings: Mapping[str, Check] | None = None
+    ) -> None:
+        """Be ready from now on whenever all of these checks pass. What others return is a warning,
+        and these are made only for a caller who asks for them."""
+        self._checks, self._warnings, self._phase = checks, warnings or {}, None
 
     def stopping(self) -> None:
         """Be not ready from now on."""
-        self._checks, self._phase = {}, "stopping"
+        self._checks, self._warnings, self._phase = {}, {}, "stopping"
 
     def endpoints(self) -> Sequence[Endpoint]:
-        verbose = Parameter(name="verbose", help="every check, also those that pass")
+        verbose = Parameter(name="verbose", help="every check, also those that pass, and warnings")
         return (
             Endpoint(
                 method="GET",
@@ -103,7 +109,10 @@ class Probes:
         failing = {name: why for name, why in found.items() if why is not None}
         is_verbose = any(name == "verbose" for name, _ in call.query)
         checks = {name: why or "ok" for name, why in found.items()} if is_verbose else {}
-        document = Readiness("not ready" if failing else "ready", failing, checks)
+        warned = {name: await look() for name, look in self._warnings.items()} if is_verbose else {}
+        warnings = {name: why for name, why in warned.items() if why is not None}
+        status = "not ready" if failing else "ready"
+        document = Readiness(status, failing, checks, warnings)
         return json_response(503 if failing else 200, document, UNCACHED)
 
 

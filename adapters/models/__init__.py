@@ -16,6 +16,7 @@ costs                 prices, and the book of what was bought beside messages
 spend.wiring          limits of spending, and money for calls, opened for a process
 spend.consenting      the tool by which a person lets a chat go on beyond a soft limit
 spend.all_routes      the routes about spending
+spend.health          facts about limits that an administrator should know
 spend.usage           what was spent, by user, model, purpose, label and day
 spend.schemas         spending as JSON
 store                 the stored catalogue

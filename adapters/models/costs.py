@@ -69,24 +69,30 @@ class ModelPrices:
     def __init__(
         self, lookup: Lookup, stated: Callable[[], StatedPrices] = lambda: NOTHING_STATED
     ) -> None:
-        self._lookup = lookup
+        self.lookup = lookup
         self._stated = stated
 
     def cost(self, model: Model, usage: TokenUsage) -> Cost:
         """Return the cost of an answer's tokens."""
-        if usage.input_tokens is None or usage.output_tokens is None:
-            return UNPRICED  # the known half alone would be too cheap
-        stated = self._stated()
-        own = stated.by_model.get(f"{model.vendor}/{model.name}")
-        if own is not None:
-            return Cost(_micros(_by_price(own, usage)), "override")
-        name = vendor_of(model.vendor).price_table
-        found = None if name is None else self._lookup(name, model.name, usage)
-        if found:  # 0 in the table means that there is no price, not that the model is free
-            return Cost(_micros(found), "table")
-        if stated.default is None:
-            return UNPRICED
-        return Cost(_micros(_by_price(stated.default, usage)), "default")
+        return cost_of(self.lookup, self._stated(), model.vendor, model.name, usage)
+
+
+def cost_of(
+    lookup: Lookup, stated: StatedPrices, vendor: str, model: str, usage: TokenUsage
+) -> Cost:
+    """Return the cost of tokens of a vendor's model."""
+    if usage.input_tokens is None or usage.output_tokens is None:
+        return UNPRICED  # the known half alone would be too cheap
+    own = stated.by_model.get(f"{vendor}/{model}")
+    if own is not None:
+        return Cost(_micros(_by_price(own, usage)), "override")
+    name = vendor_of(vendor).price_table
+    found = None if name is None else lookup(name, model, usage)
+    if found:  # 0 in the table means that there is no price, not that the model is free
+        return Cost(_micros(found), "table")
+    if stated.default is None:
+        return UNPRICED
+    return Cost(_micros(_by_price(stated.default, usage)), "default")
 
 
 async def load_table() -> Lookup:

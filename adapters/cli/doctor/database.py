@@ -1,5 +1,6 @@
 """Checks of the database: the embedded one, without making it, or that of DATABASE_URL."""
 
+import contextlib
 import subprocess
 from collections.abc import Iterator, Sequence
 
@@ -8,6 +9,9 @@ from psycopg.conninfo import conninfo_to_dict
 from adapters.cli.admin.connection import LOCAL_HOSTS
 from adapters.cli.doctor.findings import Finding, from_refusal, ok, warning, wrong
 from adapters.cli.doctor.network import check_peer
+from adapters.models.costs import load_table
+from adapters.models.provider_config import ModelConfig, models_of_environment
+from adapters.models.spend.health import examine_spending, named, stored_models
 from adapters.postgres import embedded, migrating
 from adapters.postgres.database import Database, open_database, refusing_start, take_room
 from adapters.postgres.driver.connection import DatabaseConnection
@@ -65,6 +69,7 @@ async def _findings(database: Database, config: Config) -> Sequence[Finding]:
         urls = [] if missing else await _workers(connection, config)
         full = await check_database_room(connection) if row[2] else []
         kept = [] if missing else await check_retention(connection)
+        spent = [] if missing else await check_spending(connection, config)
     finally:
         connection.close()
     version, seconds, may_create, connections_max, size = row
@@ -78,6 +83,7 @@ async def _findings(database: Database, config: Config) -> Sequence[Finding]:
         *check_connections(config, connections_max),
         *check_encryption(config),
         *kept,
+        *spent,
         *map(check_peer, urls),
     ]
 
@@ -111,6 +117,27 @@ async def check_retention(connection: DatabaseConnection) -> Sequence[Finding]:
         advice = "is a daemon running? its log says housekeeping.failed or .delayed if it cannot"
         found.append(warning("housekeeping", fact + more, advice))
     return found
+
+
+async def check_spending(connection: DatabaseConnection, config: Config) -> Sequence[Finding]:
+    """Look at limits of spending that are reached, and at models that these refuse."""
+    offered: Sequence[ModelConfig] = ()
+    with contextlib.suppress(CannotStart):  # which the check of providers says
+        offered = models_of_environment(config.environ)
+    models = [(model.provider.type, model.model) for model in offered]
+    models += await stored_models(connection)
+    found = await examine_spending(connection, load_table, models)
+    subject, findings = "spending", []
+    if found.reached:
+        fact = f"{len(found.reached)} limits are reached: {named(found.reached)}"
+        findings.append(warning(subject, fact, "raise them at Administration, Spending, or wait"))
+    if found.unpriced:
+        fact = f"limits refuse models whose price is not known: {named(found.unpriced)}"
+        advice = "state their price: PUT /api/experimental/ai/model-prices"
+        findings.append(warning(subject, fact, advice))
+    if found.limits_count and not findings:
+        findings.append(ok(subject, f"none of {found.limits_count} limits is reached"))
+    return findings
 
 
 async def _workers(connection: DatabaseConnection, config: Config) -> Sequence[str]:

@@ -5,6 +5,7 @@ limit_routes  the routes of limits and budgets
 usage_routes  the routes of what was spent, and of stated prices
 group_routes  the routes of groups
 schemas       spending as JSON
+health        facts about limits that an administrator should know
 wiring        all of it, opened for a process
 budgets       money for the calls of this process, and the actor that gives back what is left over
 consenting    the tool by which a person lets a chat go on beyond a soft limit

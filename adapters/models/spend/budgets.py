@@ -6,9 +6,11 @@ cut short, is given back by an actor, so no turn waits for that. The same actor 
 processes that are gone had set aside.
 """
 
-from collections.abc import Awaitable, Callable, Mapping
+from collections import deque
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal, InvalidOperation
+from itertools import islice
 from typing import Annotated, Any, NoReturn
 from uuid import UUID, uuid4
 
@@ -36,6 +38,10 @@ from runtime.statistics import CounterMetric
 
 WAITING_MAX = 16_384  # reservations to give back; one more stays until it is swept as too old
 TOGETHER_MAX = 256  # that are given back by one statement
+TRIES_MAX = 3  # to give some back together, where each ends with a defect; then they are left
+# Statements without an answer that are remembered; the oldest is forgotten, and what it may have
+# set aside stays until it is swept as too old.
+UNANSWERED_MAX = 16_384
 # After these no statement that was given up can still be carried out by the server, so what it has
 # set aside is given back for certain.
 UNANSWERED_SECONDS = 60.0
@@ -84,12 +90,16 @@ class PostgresBudgets:
         self._worker = worker
         self._sweep_seconds = sweep_seconds
         self._address: Address[tuple[UUID, bool]]
-        self.mailbox: Mailbox[tuple[UUID, bool]]
-        self._address, self.mailbox = open_mailbox("budgets", capacity=WAITING_MAX)
+        self._mailbox: Mailbox[tuple[UUID, bool]]
+        self._address, self._mailbox = open_mailbox("budgets", capacity=WAITING_MAX)
         self._reserved_count = self._given_back_count = self._swept_count = 0
         self._missed_count = 0
         self._refused_count: dict[str, int] = {}
-        self._unanswered: list[tuple[float, UUID]] = []  # since when, and what was asked for
+        # Since when, and what was asked for.
+        self._unanswered: deque[tuple[float, UUID]] = deque()
+        # What is being given back, and how often that was begun. It outlives a crash of the actor.
+        self._batch: Sequence[tuple[UUID, bool]] = ()
+        self._tries = 0
 
     async def reserve(
         self,
@@ -120,7 +130,7 @@ class PostgresBudgets:
         finally:
             if not is_answered:  # it may be set aside all the same, now or in a while
                 self._leave(call.id, is_spent=False)
-                self._unanswered.append((now(), call.id))
+                self._remember(call.id)
         if isinstance(found, OverLimit):
             reason = found.reason.value
             self._refused_count[reason] = self._refused_count.get(reason, 0) + 1
@@ -138,6 +148,12 @@ class PostgresBudgets:
         except (MailboxFull, ActorGone):
             self._missed_count += 1
 
+    def _remember(self, id: UUID) -> None:
+        if len(self._unanswered) >= UNANSWERED_MAX:
+            self._unanswered.popleft()
+            self._missed_count += 1
+        self._unanswered.append((now(), id))
+
     async def run(self) -> NoReturn:
         """Give back what is left over, and sweep, until cancelled."""
         async with trio.open_nursery() as nursery:
@@ -152,19 +168,32 @@ class PostgresBudgets:
 
     async def _give_back_all(self) -> NoReturn:
         while True:
-            left = await self.mailbox.drain(TOGETHER_MAX)
-            while True:
-                try:
-                    self._given_back_count += await self._store.give_back(left)
-                    break
-                except DatabaseFault as fault:  # they are swept at last, whatever happens here
-                    emit("spend.kept", "warning", error=fault)
-                    await trio.sleep(self._sweep_seconds)
+            if not self._batch:
+                self._batch, self._tries = await self._mailbox.drain(TOGETHER_MAX), 0
+            if self._tries >= TRIES_MAX:  # a defect: they would end every life of this actor
+                emit("spend.left", "error", count=len(self._batch))
+                self._missed_count += len(self._batch)
+                self._batch = ()
+                continue
+            self._tries += 1
+            try:
+                self._given_back_count += await self._store.give_back(self._batch)
+                self._batch = ()
+            except DatabaseFault as fault:  # they are swept at last, whatever happens here
+                emit("spend.kept", "warning", error=fault)
+                self._tries = 0
+                await trio.sleep(self._sweep_seconds)
 
     async def _sweep(self) -> None:
         while self._unanswered and self._unanswered[0][0] < now() - UNANSWERED_SECONDS:
-            await self._store.give_back([(self._unanswered[0][1], False)])
-            self._unanswered.pop(0)
+            old = [
+                (id, False)
+                for since, id in islice(self._unanswered, TOGETHER_MAX)
+                if since < now() - UNANSWERED_SECONDS
+            ]
+            self._given_back_count += await self._store.give_back(old)
+            for _ in old:
+                self._unanswered.popleft()
         settings = await self._settings()
         if settings.value(SPEND_LIMITED):
             self._swept_count += await self._store.sweep()

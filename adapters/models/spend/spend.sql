@@ -277,3 +277,51 @@ UPDATE spend_counters SET counted_at = NULL, is_recounted = false
            SELECT subject_id, period, starts_on FROM spend_counters
             WHERE starts_on >= date_trunc('month', now() AT TIME ZONE 'UTC')::date
             ORDER BY subject_id, period, starts_on FOR NO KEY UPDATE);
+
+-- name: examine_limits
+-- How many limits there are, and those that are reached, with the user whose money is used up. Of
+-- users those are looked at who have spent most.
+WITH used AS MATERIALIZED (
+    SELECT c.subject_id, c.period, c.spent_micros
+      FROM spend_counters c
+     WHERE (c.period, c.starts_on) IN (
+               ('day', (now() AT TIME ZONE 'UTC')::date),
+               ('month', date_trunc('month', now() AT TIME ZONE 'UTC')::date))
+     ORDER BY c.spent_micros DESC
+     LIMIT 1000
+), reached AS (
+    SELECT l.scope, u.username, c.period
+      FROM used c
+      LEFT JOIN users u ON u.id = c.subject_id
+      JOIN LATERAL (
+          SELECT l.scope, l.hard_micros
+            FROM spend_limits l
+           WHERE l.period = c.period
+             AND CASE l.scope
+                 WHEN 'deployment' THEN c.subject_id = {nil}
+                 WHEN 'user' THEN l.subject_id = u.id
+                 ELSE u.id IS NOT NULL
+                      AND (l.subject_id = (SELECT organization_id FROM deployment)
+                           OR l.subject_id IN (SELECT m.group_id FROM group_members m
+                                                WHERE m.user_id = u.id)) END
+           ORDER BY l.scope = 'user' DESC,
+                    l.subject_id <> (SELECT organization_id FROM deployment) DESC,
+                    l.hard_micros DESC NULLS FIRST,
+                    l.soft_micros DESC NULLS FIRST
+           LIMIT 1) AS l ON c.spent_micros >= l.hard_micros
+)
+SELECT n.count, r.scope, r.username, r.period
+  FROM (SELECT count(*) FROM spend_limits) AS n
+  LEFT JOIN reached r ON true
+ ORDER BY r.scope, r.username, r.period;
+
+-- name: examine_prices
+-- The prices that administrators have stated.
+SELECT name, value FROM settings WHERE name = ANY(%(names)s::text[]);
+
+-- name: examine_models
+-- The stored models that users can ask.
+SELECT p.type, m.model
+  FROM model_configs m
+  JOIN ai_providers p ON p.id = m.provider_id
+ WHERE m.deleted_at IS NULL AND m.enabled AND p.deleted_at IS NULL AND p.enabled;

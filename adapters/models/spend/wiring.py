@@ -8,6 +8,7 @@ from actors.law.ids import WorkerId
 from adapters.models.catalogue import Catalogue
 from adapters.models.costs import Bookkeeper, ModelPrices, SideCosts, load_table
 from adapters.models.spend.budgets import PostgresBudgets, PriceList
+from adapters.models.spend.health import SpendingWarnings
 from adapters.models.spend.store import SpendStore
 from adapters.postgres.driver.pool import Pool
 from runtime.children import Child, open_children
@@ -24,6 +25,11 @@ class Spending:
     keeper: Bookkeeper
     catalogue: Catalogue
     pool: Pool
+
+    @property
+    def warnings(self) -> SpendingWarnings:
+        """Return what `/readyz` warns of."""
+        return SpendingWarnings(self.pool, self.catalogue, self.prices.lookup)
 
 
 @asynccontextmanager
@@ -44,8 +50,7 @@ async def open_spending(
         store, prices, settings=catalogue.settings, worker=worker, sweep_seconds=lease_seconds
     )
     async with open_children("spending", capacity=1) as children:
-        children.start(
-            Child(name="budgets", body=budgets.run, restart=Restart(), mailbox=budgets.mailbox)
-        )
+        # Its mailbox is not named to its supervisor, which would empty it after a crash.
+        children.start(Child(name="budgets", body=budgets.run, restart=Restart()))
         keeper = Bookkeeper(SideCosts(pool), prices, budgets)
         yield Spending(store, prices, budgets, keeper, catalogue, pool)

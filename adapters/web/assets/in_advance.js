@@ -10,8 +10,10 @@ import "./composer/queue.js";
 import "./composer/suggestion_list.js";
 import { followInbox } from "./inbox/follow.js";
 import "./list/labels.js";
+import { followSpend } from "./list/meter.js";
 import "./list/new.js";
 import "./list/rename.js";
 import "./login/login.js";
 
 followInbox();
+followSpend();

@@ -5,15 +5,19 @@ import { isAdmin, me } from "../session.js";
 import { icon } from "../shared/icons.js";
 import { openMenu } from "../shared/menu.js";
 import { initials } from "../state/initials.js";
-import { html } from "../ui.js";
+import { html, signal } from "../ui.js";
 import { api } from "../wire/api.js";
 import { report } from "./acts.js";
+
+/** The meter of spending, once it is there: its module comes when the page rests, if a limit holds. */
+export const meter = signal(/** @type {(() => any) | null} */ (null));
 
 export function Foot() {
   const user = me.value;
   if (!user) return null;
   const name = user.name || user.username;
   return html`<div class="foot">
+    ${meter.value && html`<${meter.value} />`}
     <button class="whoami" aria-haspopup="menu"
       onClick=${(/** @type {any} */ event) => openMenu({ at: event.currentTarget, label: name, items: items() })}>
       <span class="av" aria-hidden="true">${initials(name)}</span><span
