@@ -238,6 +238,7 @@ class Archives:
     def __init__(self, limits: ArchiveLimits = DEFAULT_ARCHIVE_LIMITS) -> None:
         self._limits = limits
         self._making = self._made_count = self._cut_count = 0
+        self._places = trio.CapacityLimiter(ARCHIVES_MAX)
 
     def checking(self, home: str, path: str) -> Callable[[], str]:
         """Return what looks whether a directory can be sent, in a thread, and returns its name."""
@@ -248,9 +249,11 @@ class Archives:
         return partial(check_archive, home, path, self._limits)
 
     async def send(self, home: str, path: str, disk: Disk) -> AsyncIterator[bytes]:
-        """Yield the archive. trio.BrokenResourceError: it cannot be finished."""
+        """Yield the archive. Requests that were let in at the same moment wait here for a place.
+        trio.BrokenResourceError: it cannot be finished."""
+        is_whole, place = False, object()
+        await self._places.acquire_on_behalf_of(place)
         self._making += 1
-        is_whole = False
         pieces = archive_bytes(home, path, self._limits)
         try:
             while (piece := await disk.read(partial(next, pieces, None))) is not None:
@@ -259,6 +262,7 @@ class Archives:
         except (DiskSilent, HttpError, ArchiveTooLarge, OSError, PathDenied) as error:
             raise trio.BrokenResourceError("the folder has changed while it was sent") from error
         finally:
+            self._places.release_on_behalf_of(place)
             self._making -= 1
             self._made_count += is_whole
             self._cut_count += not is_whole

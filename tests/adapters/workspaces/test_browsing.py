@@ -18,6 +18,7 @@ import trio
 from adapters.http.refusals import HttpError
 from adapters.workspaces.browsing import archive, ignored, reading
 from adapters.workspaces.browsing.archive import ArchiveLimits
+from adapters.workspaces.disk import Disk
 from tests.adapters.edges import HEADER, an_edge
 from tests.adapters.workspaces.test_routes import W, a_workspace
 from tests.patience import PATIENCE_SECONDS
@@ -421,6 +422,26 @@ async def test_no_more_folders_are_packed_at_once_than_may_be(place, monkeypatch
     refused = await place.get("archive")
 
     assert (503, "10") == (refused.status_code, refused.headers["retry-after"])
+
+
+async def test_of_requests_at_the_same_moment_only_so_many_are_packed_at_once(place, monkeypatch):
+    (place.home / "a.txt").write_text("a")
+    monkeypatch.setattr(archive, "ARCHIVES_MAX", 2)
+    archives = archive.Archives()
+    making, most = archives.statistics, 0
+    disk = Disk(str(place.home), "the workspace")
+
+    async def download():
+        nonlocal most
+        archives.checking(str(place.home), "")  # all are let in before the first is packed
+        async for _ in archives.send(str(place.home), str(place.home), disk):
+            most = max(most, making().making)
+
+    async with trio.open_nursery() as nursery:
+        for _ in range(6):
+            nursery.start_soon(download)
+
+    assert (2, 0, 6) == (most, making().making, making().made_count)
 
 
 async def _until(holds):
