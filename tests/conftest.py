@@ -20,6 +20,7 @@ FAST = {"fsync": "off", "full_page_writes": "off", "max_connections": "300"}
 NUMBERS = itertools.count(1)
 RANDOM_ID = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}")
 NO_BROWSER = "no browser: "  # tests/web/browser.py says why
+NO_LFS = "no Git LFS: install it by apt-get install git-lfs"
 NO_DESKTOP = "no desktop: "  # tests/fakes/screens.py says why
 NO_SUITE = "no suite: "  # tests/adapters/tools/mcp/conformance/test_suite.py says why
 
@@ -70,6 +71,7 @@ def pytest_terminal_summary(terminalreporter):
     for wanting, whose in (
         (NO_BROWSER, "of the web pages"),
         (NO_DESKTOP, "of desktops"),
+        (NO_LFS, "of Git LFS"),
         (NO_SUITE, "by suites of others"),
     ):
         without = [each for each in found if wanting in each.longreprtext]

@@ -1,6 +1,7 @@
 """Chats: the routes by which users work with them, and what is stored for that.
 
 For other rooms:
+    changes.overview          the state of users' tokens at forges
     changes.wiring            branches and pull requests of chats, put together
     files.routes              the routes of files
     files.store               files that users bring and chats make, and their contents for models

@@ -21,6 +21,7 @@ from math import inf
 import trio
 
 from actors.supervisor.actor import Supervisor
+from adapters.chats.changes.overview import ForgeTokensCheck
 from adapters.daemon.chat_wiring import basis_of, dial_of, open_chats
 from adapters.daemon.entry import RelayEdge, RequestEntry
 from adapters.daemon.membership import Membership, ParentLine, ReadinessNotifier
@@ -216,7 +217,10 @@ async def run_daemon(parts: DaemonParts) -> None:
                     "room": DiskRoomCheck(chats.store.pool).missing,
                     "lease": partial(missing_lease, chats.supervisor),
                 },
-                {"spending": chats.spending.warnings},
+                {
+                    "spending": chats.spending.warnings,
+                    "forges": ForgeTokensCheck(chats.forges.tokens, chats.vault).note,
+                },
             )
             parts.shutdown.protect_chats()
             try:

@@ -58,6 +58,24 @@ class WorkspaceChat(Protocol):
     def is_root(self) -> bool: ...
 
 
+async def with_gate(
+    gates: GitGate | None,
+    sandbox: Sandbox,
+    paths: WorkspacePaths,
+    told: Mapping[str, str],
+    workspace: UUID,
+    owner: UserId | None,
+) -> tuple[WorkspacePaths, dict[str, str]]:
+    """Return the paths and variables of a command with the gate by which git reaches forges, if
+    the owner of the workspace has one."""
+    gate = None if gates is None or owner is None else await gates.of(workspace, owner)
+    if gate is None:
+        return paths, dict(told)
+    there = replace(paths, gate=gate.path)
+    seen = sandbox.gate(there)
+    return there, {**told, **gate.variables(seen), "PATH": f"{told['PATH']}:{seen}"}
+
+
 @dataclass(frozen=True, slots=True)
 class LocalProcesses:
     """Fulfils `actors.tools.workspaces.Processes`."""
@@ -97,14 +115,9 @@ class LocalProcesses:
             return workdir
         row = self.workspace
         limits = CommandLimits(row.memory_mb, row.file_mb, row.processes, row.seconds)
-        paths, tmp = self.paths, self.sandbox.tmp(self.paths)
-        told = environment(self.environ, self.chat.id, paths, tmp=tmp)
-        gates, owner = self.gates, self.chat.owner_id
-        gate = None if gates is None or owner is None else await gates.of(row.id, owner)
-        if gate is not None:
-            paths = replace(paths, gate=gate.path)
-            seen = self.sandbox.gate(paths)
-            told |= {**gate.variables(seen), "PATH": f"{told['PATH']}:{seen}"}
+        told = environment(self.environ, self.chat.id, self.paths, tmp=self.sandbox.tmp(self.paths))
+        found = (row.id, self.chat.owner_id)
+        paths, told = await with_gate(self.gates, self.sandbox, self.paths, told, *found)
         try:
             arguments = await command_line(
                 self.sandbox, command.text, paths, workdir=workdir, limits=limits

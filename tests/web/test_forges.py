@@ -77,7 +77,6 @@ async def test_a_token_is_brought_and_the_pull_request_is_shown(page, api, forge
         return "failure" in (await api.good("GET", TOKENS))[0]
 
     await page.until_true(is_refused, "the forge has refused the token")
-    await page.reload()
     await page.until_text("refused", ".items .tag")
     await both_looks(page, tmp_path, "refused")
     await bring(page, "Replace", TOKEN)
@@ -91,7 +90,13 @@ async def test_a_token_is_brought_and_the_pull_request_is_shown(page, api, forge
     assert [f"http://{HOST}/x/pull/1", "noopener noreferrer"] == await page.js(
         f"[{link}.href, {link}.rel]"
     )
+    await page.until_text("#1 open", ".top a.pr-chip")
+    await page.until_text("approved", ".top a.pr-chip")
+    await page.until_text("#1 open", ".row .pr-chip")
     await both_looks(page, tmp_path, "found")
+    await page.size(390, 844, phone=True)
+    await page.picture(str(tmp_path / "found-phone.png"))
+    await page.size(1440, 900)
 
     await page.goto("/settings/forges")
     await page.click("button", f"Remove the token of {HOST}")

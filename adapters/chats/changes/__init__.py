@@ -6,6 +6,7 @@ github         pull requests as GitHub tells of them
 gitlab         merge requests as GitLab tells of them
 forge_apis     the forges that are known
 store          branches of chats and tokens at forges, on PostgreSQL
+overview       the state of users' tokens, as administrators are told of it
 refresher      asks forges about all chats, in batches
 branches       finds out which branch a chat works on
 git_gate       lets git in a sandbox reach a forge without a token

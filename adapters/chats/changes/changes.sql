@@ -159,6 +159,24 @@ SELECT host, failure, delayed_until, created_at, sealed FROM forge_tokens
 SELECT user_id, host FROM forge_tokens
  WHERE %(user)s::uuid IS NULL OR user_id = %(user)s::uuid;
 
+-- name: examine_forge_tokens
+-- The newest tokens, for those who look after the server. The last column is null where the forge does
+-- not ask for patience.
+SELECT user_id, host, sealed, failure <> '',
+       CASE WHEN delayed_until > now() THEN extract(epoch FROM delayed_until - now())::double precision
+       END
+  FROM forge_tokens ORDER BY created_at DESC LIMIT %(rows_max)s;
+
+-- name: examine_missing_forge_tokens
+-- By host, how many users have chats on a branch there and no token. Looked at by hand only: it reads
+-- the branches of all chats.
+SELECT d.host, count(DISTINCT c.owner_id)
+  FROM diff_statuses d
+  JOIN chats c ON c.id = d.chat_id AND NOT c.archived
+  LEFT JOIN forge_tokens t ON t.user_id = c.owner_id AND t.host = d.host
+ WHERE d.host IS NOT NULL AND t.user_id IS NULL
+ GROUP BY d.host;
+
 -- name: put_forge_token
 -- A new one takes the place of the former; the forge is asked about all of its owner's branches.
 WITH put AS (

@@ -24,6 +24,7 @@ from runtime.clock import wall
 REQUEST_SECONDS_MAX = 15.0  # for one request with its answer; then it has failed
 ANSWER_BYTES_MAX = 4 * 1024 * 1024  # of a document; a longer one has failed
 REDIRECTS_MAX = 3
+USER_PATH = "/user"  # of every forge's API: whose the token is
 LIMIT_SECONDS = 60.0  # where a forge says that it is asked too often, and not for how long
 LIMIT_SECONDS_MAX = 3_600.0  # longer waits are not believed
 WORDS_OF_LIMIT = (b"rate limit", b"abuse detection")  # in GitHub's refusals without a header
@@ -88,6 +89,17 @@ class ForgeClient:
         """Return the JSON at a path, or None if there is no such thing."""
         answer = await self.get(access, path, accept="application/json")
         return None if answer is None else answer.document()
+
+    async def check(self, access: ForgeAccess) -> None:
+        """Ask a forge whose the token is. ForgeRefused: it does not take the token at all. One that
+        is for other questions than this is left to those; so is a forge that gives no answer."""
+        url, seen = access.forge.api + USER_PATH, "application/json"
+        try:
+            answer = await self._ask(access, url, accept=seen, bytes_max=ANSWER_BYTES_MAX)
+        except ForgeFailed:
+            return
+        if answer.status in (401, 429):
+            _checked(access, answer)
 
     async def _ask(
         self, access: ForgeAccess, url: str, *, accept: str, bytes_max: int

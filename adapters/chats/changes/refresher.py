@@ -38,6 +38,7 @@ TICK_SECONDS_MAX = 30.0  # for all that was claimed; what is left is released, f
 CLAIMED_MAX = 50  # branches with each tick; the rest waits for the next
 AT_ONCE_MAX = 10  # branches that are asked about at once, of all groups
 GROUP_AT_ONCE_MAX = 3  # likewise, of one group: forges look askance at more
+CLOSED = "it was sealed with another secret key than that of this server; set it anew"
 RELEASE_SECONDS = 5.0  # for what is left to be released; then the claims run out by themselves
 
 Group = tuple[UserId, str]
@@ -146,7 +147,7 @@ class Refresher:
         self._count(found=found is not None, changed=is_news)
 
     async def _ask(self, row: StaleBranch) -> tuple[RefreshOutcome, PullRequest | None]:
-        access = self._access_of(row)
+        access = await self._access_of(row)
         if access is None or row.sealed is None or row.is_archived:
             return RefreshOutcome.WITHOUT_TOKEN, None
         try:
@@ -171,13 +172,14 @@ class Refresher:
             await self._store.note_token(row.owner_id, row.host, row.sealed, "")
         return (RefreshOutcome.NOT_FOUND if found is None else RefreshOutcome.FOUND), found
 
-    def _access_of(self, row: StaleBranch) -> ForgeAccess | None:
+    async def _access_of(self, row: StaleBranch) -> ForgeAccess | None:
         if row.sealed is None:
             return None
         try:
             token = self._vault.open(row.sealed, forge_token_subject(row.owner_id, row.host))
         except CannotOpen as closed:
             emit("forge_token.closed", "warning", why=str(closed))
+            await self._store.note_token(row.owner_id, row.host, row.sealed, CLOSED)
             return None
         return ForgeAccess(self._forges[row.host], token)
 

@@ -179,6 +179,12 @@ class ForgeTokenStore:
         found = await self._run(SQL["holders_of_forge_tokens"], user=user)
         return [(UserId(id), host) for id, host in found]
 
+    async def examined(self, rows_max: int) -> Sequence[tuple[UserId, str, bytes, bool, float]]:
+        """Return the newest tokens of all users: whose, at which host, sealed; whether the forge
+        refuses it, and for how long it asks for patience."""
+        found = await self._run(SQL["examine_forge_tokens"], rows_max=rows_max)
+        return [(UserId(user), *rest) for user, *rest in found]
+
     async def put(self, user: UserId, host: str, sealed: bytes) -> None:
         await self._run(SQL["put_forge_token"], user=user, host=host, sealed=sealed)
         self._tell(ForgeTokenChanged(user))

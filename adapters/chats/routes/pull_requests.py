@@ -5,11 +5,18 @@ from datetime import datetime
 from math import ceil
 from typing import Annotated
 
+import trio
 from msgspec import UNSET, Struct, UnsetType
 
+from actors.law.ids import UserId
 from adapters.access.admission import Admission
 from adapters.chats.changes.forge_apis import ForgeApi
-from adapters.chats.changes.forge_client import ForgeFailed, ForgeLimited, ForgeRefused
+from adapters.chats.changes.forge_client import (
+    ForgeClient,
+    ForgeFailed,
+    ForgeLimited,
+    ForgeRefused,
+)
 from adapters.chats.changes.pull_requests import ForgeAccess
 from adapters.chats.changes.store import (
     BranchStore,
@@ -38,6 +45,8 @@ from runtime.clock import wall
 
 TOKENS = "/api/v2/users/{user}/forge-tokens"
 BODY_BYTES_MAX = 64 * 1024
+DIFFS_PER_MINUTE = 30  # of one user: each is up to three requests to a forge; then 429
+CHECK_SECONDS = 5.0  # for a forge to say whether it takes a new token; then it is seen later
 
 
 class ForgeTokenConfig(Struct, frozen=True, kw_only=True):
@@ -84,6 +93,7 @@ class PullRequestRoutes:
                 handle=self.diff,
                 summary="The changes of the chat's pull request, or else of its branch.",
                 tag="changes",
+                rate_per_minute=DIFFS_PER_MINUTE,
                 answers={200: ChatDiffContents},
                 refusals=(500,),
             ),
@@ -142,12 +152,12 @@ def _failed(error: Exception) -> HttpError:
 class ForgeTokenRoutes:
     """Handlers of users' tokens at forges."""
 
-    def __init__(
-        self, tokens: ForgeTokenStore, vault: Vault, forges: Sequence[Forge], *, people: People
-    ) -> None:
-        self._tokens = tokens
+    def __init__(self, parts: ForgeParts, vault: Vault, *, people: People) -> None:
+        self._tokens: ForgeTokenStore = parts.tokens
+        self._branches = parts.branches
+        self._client = ForgeClient(parts.client)
         self._vault = vault
-        self._forges = {forge.host: forge for forge in forges}
+        self._forges = {forge.host: forge for forge in parts.forges}
         self._people = people
 
     def endpoints(self) -> Sequence[Endpoint]:
@@ -197,12 +207,29 @@ class ForgeTokenRoutes:
         refuse_if(key_faults("token", token), "Invalid token.")
         sealed = self._vault.seal(token, forge_token_subject(user, forge.host))
         await self._tokens.put(user, forge.host, sealed)
+        await self._check(user, ForgeAccess(forge, token), sealed)
         return json_response(200, _shown(forge, (await self._tokens.of(user)).get(forge.host)))
 
     async def remove(self, call: Call) -> HttpResponse:
         user = await target_user(self._people, call)
         await self._tokens.delete(user, call.path["host"].lower())
         return no_content()
+
+    async def _check(self, user: UserId, access: ForgeAccess, sealed: bytes) -> None:
+        """Ask the forge whether it takes a new token, and note what it says."""
+        host = access.forge.host
+        refused, seconds = "", 0.0
+        with trio.move_on_after(CHECK_SECONDS):
+            try:
+                await self._client.check(access)
+            except ForgeRefused as refusal:
+                refused = str(refusal)
+            except ForgeLimited as limited:
+                seconds = limited.seconds
+        if refused:
+            await self._branches.note_token(user, host, sealed, refused)
+        if seconds:
+            await self._branches.delay(user, host, seconds)
 
     def _forge(self, call: Call) -> Forge:
         forge = self._forges.get(call.path["host"].lower())
@@ -234,5 +261,5 @@ def pull_request_routes(
 ) -> Sequence[Routes]:
     return (
         PullRequestRoutes(admission, parts.branches, parts.apis, vault, parts.forges),
-        ForgeTokenRoutes(parts.tokens, vault, parts.forges, people=people),
+        ForgeTokenRoutes(parts, vault, people=people),
     )

@@ -8,6 +8,7 @@ from psycopg.conninfo import conninfo_to_dict
 
 from adapters.cli.admin.connection import LOCAL_HOSTS
 from adapters.cli.doctor.findings import Finding, from_refusal, ok, warning, wrong
+from adapters.cli.doctor.forges import check_forges
 from adapters.cli.doctor.network import check_peer
 from adapters.models.costs import load_table
 from adapters.models.provider_config import ModelConfig, models_of_environment
@@ -70,6 +71,7 @@ async def _findings(database: Database, config: Config) -> Sequence[Finding]:
         full = await check_database_room(connection) if row[2] else []
         kept = [] if missing else await check_retention(connection)
         spent = [] if missing else await check_spending(connection, config)
+        forges = [] if missing else await check_forges(connection, config)
     finally:
         connection.close()
     version, seconds, may_create, connections_max, size = row
@@ -84,6 +86,7 @@ async def _findings(database: Database, config: Config) -> Sequence[Finding]:
         *check_encryption(config),
         *kept,
         *spent,
+        *forges,
         *map(check_peer, urls),
     ]
 

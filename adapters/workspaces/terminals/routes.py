@@ -1,6 +1,6 @@
-"""The endpoints of terminals, for the owner of a workspace and nobody else.
+"""The endpoints of terminals. Only the owner of a workspace may use them.
 
-They need a token that may do everything: a terminal can do what its user's chats can do, and the
+They take a token that may do everything: a terminal can do what its user's chats can do, and the
 scope of a socket would be that of reading.
 """
 
@@ -35,13 +35,13 @@ from adapters.workspaces.terminals.sharing import (
     facts_of,
     pass_on,
 )
-from adapters.workspaces.terminals.terminal import INPUT_BYTES_MAX
-from adapters.workspaces.terminals.terminals import WATCHERS_MAX
+from adapters.workspaces.terminals.terminal import INPUT_BYTES_MAX, WATCHERS_MAX
 from adapters.workspaces.terminals.wire import HEARD_BYTES_MAX, TerminalSize
 
 TERMINALS = "/api/v2/workspaces/{workspace}/terminals"
 TERMINAL = f"{TERMINALS}/{{terminal}}"
-NORMAL, UNKNOWN = 1000, 4404  # codes of sockets; the second is for applications: there is none
+UNKNOWN, FULL = 4404, 1013  # codes of sockets: there is no such terminal; try again later
+TOO_MANY_WATCH = f"{WATCHERS_MAX} watch it, which is the most"
 STARTED_PER_MINUTE = 30  # of one user; then 429
 
 
@@ -138,17 +138,21 @@ class TerminalRoutes:
         row, id, after = await self._own(call), call.path["terminal"], number(call, "after")
         terminal = self._terminals.find(row.id, id)
         if terminal is None:
-            elsewhere = await self._shared.elsewhere(row.id)
-            if id not in (each.id for each in elsewhere):
+            elsewhere = {each.id: each for each in await self._shared.elsewhere(row.id)}
+            if id not in elsewhere:
                 raise not_found()
+            _check_watchers(elsewhere[id].watchers)
             return Upgrade(partial(self._serve_elsewhere, row, id, after))
-        if terminal.watchers >= WATCHERS_MAX:
-            detail = f"{WATCHERS_MAX} watch it, which is the most"
-            raise HttpError(409, "Too many watch this terminal.", detail=detail)
+        _check_watchers(terminal.watchers)
 
         async def serve(socket: Socket) -> None:
             socket.hear(terminal.take, bytes_max=HEARD_BYTES_MAX)
-            await _until_closed(socket, partial(terminal.watch, after, _sender(socket)))
+
+            async def watch() -> None:
+                if not await terminal.watch(after, _sender(socket)):  # others were faster
+                    await socket.close(FULL, TOO_MANY_WATCH)
+
+            await _until_closed(socket, watch)
 
         return Upgrade(serve)
 
@@ -159,7 +163,8 @@ class TerminalRoutes:
         socket.hear(typed.add, bytes_max=HEARD_BYTES_MAX)
         async with self._shared.watched(row.id, id, after) as line:
             if line is None:
-                return await socket.close(UNKNOWN, "there is no such terminal any more")
+                why = "there is no such terminal any more, or too many watch it"
+                return await socket.close(UNKNOWN, why)
             await _until_closed(socket, partial(pass_on, line, _sender(socket), typed))
 
     async def _own(self, call: Call) -> OwnedWorkspace:
@@ -171,6 +176,11 @@ class TerminalRoutes:
         if row is None:
             raise not_found()
         return row
+
+
+def _check_watchers(count: int) -> None:
+    if count >= WATCHERS_MAX:
+        raise HttpError(409, "Too many watch this terminal.", detail=TOO_MANY_WATCH)
 
 
 def _sender(socket: Socket) -> Callable[[bytes], Awaitable[None]]:

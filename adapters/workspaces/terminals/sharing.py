@@ -20,8 +20,8 @@ from adapters.http.endpoints import SocketClosed
 from adapters.workspaces.commands.peer_sockets import PeerSockets
 from adapters.workspaces.commands.process_groups import open_lifeline
 from adapters.workspaces.local import LocalWorkspaces
-from adapters.workspaces.terminals.terminal import Terminal
-from adapters.workspaces.terminals.terminals import TERMINALS_MAX, WATCHERS_MAX, Terminals
+from adapters.workspaces.terminals.terminal import WATCHERS_MAX, Terminal
+from adapters.workspaces.terminals.terminals import TERMINALS_MAX, Terminals
 from adapters.workspaces.terminals.wire import FRAME_BYTES_MAX, HEARD_BYTES_MAX
 from runtime.children import Child, open_children
 from runtime.restart import Restart

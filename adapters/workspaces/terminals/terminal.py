@@ -35,7 +35,8 @@ from adapters.workspaces.terminals.wire import (
 from runtime.clock import now, wall
 
 READ_BYTES = 65_536
-INPUT_BYTES_MAX = 1024 * 1024  # that wait for the program; whoever types more is hung up on
+WATCHERS_MAX = 16  # one more is refused
+INPUT_BYTES_MAX = 1024 * 1024  # that wait for the program; with more the socket is closed
 PAUSE_BYTES, PAUSE_SECONDS = 256 * 1024, 0.01  # a program that writes on and on waits so long
 GATHER_SECONDS = 0.004  # from one message with output to the next
 DRAIN_SECONDS = 1.0  # for the last output; then a process that has escaped holds the terminal open
@@ -43,7 +44,7 @@ REAP_SECONDS = 5.0  # for a killed shell to be gone; then it is left to the kern
 UNWATCHED_SECONDS = 3_600.0  # without a watcher; then it ends
 LOOK_SECONDS = 30.0  # between two looks whether it is watched
 
-UNWATCHED = f"nobody watched it for {UNWATCHED_SECONDS / 60:g} minutes"
+UNWATCHED = f"it was not watched for {UNWATCHED_SECONDS / 60:g} minutes"
 Send = Callable[[bytes], Awaitable[None]]
 
 
@@ -97,9 +98,11 @@ class Terminal:
 
     # for watchers
 
-    async def watch(self, after: int, send: Send) -> None:
+    async def watch(self, after: int, send: Send) -> bool:
         """Send a watcher the size, what was written behind a position, and what is written, until
-        the terminal has ended."""
+        the terminal has ended. Return False at once if too many watch it."""
+        if self.watchers >= WATCHERS_MAX:
+            return False
         self.watchers += 1
         position, told = after, None
         try:
@@ -113,7 +116,8 @@ class Terminal:
                     position = begins + len(data)
                     await trio.sleep(GATHER_SECONDS)
                 elif self.end is not None:
-                    return await send(end_message(self.end))
+                    await send(end_message(self.end))
+                    return True
                 else:
                     await self._news.park()
         finally:
@@ -151,7 +155,7 @@ class Terminal:
     # its life
 
     async def run(self) -> None:
-        """Run the terminal to its end, whatever that is."""
+        """Run the terminal to its end."""
         self._group.release()
         try:
             with trio.move_on_after(self.spec.seconds_max) as life:
@@ -177,7 +181,7 @@ class Terminal:
                 reading.start_soon(self._read)
                 await self._group.wait()
                 self._group.kill_session()  # what it has left behind; it is not reaped yet
-                # The last one who had it open: reading ends behind what was written.
+                # We are the last to have it open: reading ends behind what was written.
                 self._close_slave()
                 reading.cancel_scope.deadline = trio.current_time() + DRAIN_SECONDS
             nursery.cancel_scope.cancel()

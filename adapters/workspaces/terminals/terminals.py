@@ -17,7 +17,7 @@ from adapters.workspaces.commands.sandbox import (
     terminal_variables,
 )
 from adapters.workspaces.disk import DiskSilent
-from adapters.workspaces.local import LocalWorkspaces
+from adapters.workspaces.local import LocalWorkspaces, with_gate
 from adapters.workspaces.store import OwnedWorkspace, WorkspaceRow
 from adapters.workspaces.terminals.terminal import Terminal, TerminalSpec, open_terminal
 from adapters.workspaces.terminals.wire import TerminalSize
@@ -30,10 +30,10 @@ from runtime.statistics import CounterMetric, GaugeMetric
 PER_WORKSPACE_MAX = 8  # that run in one workspace; one more is refused
 PER_USER_MAX = 16  # likewise, of one user
 TERMINALS_MAX = 128  # likewise, of this process
-WATCHERS_MAX = 16  # of one terminal; one more is refused
-KEPT_SECONDS = 60.0  # that one which has ended can still be watched: one who comes back sees why
+KNOWN_MAX = 2 * TERMINALS_MAX  # with those that have ended; then the oldest of these are forgotten
+KEPT_SECONDS = 60.0  # that one which has ended can still be watched: its page shows why it ended
 
-# A shell for a person. The shell of systems without bash knows no directory in its prompt.
+# A shell for people. The shell of systems without bash knows no directory in its prompt.
 SHELL = (
     "if command -v bash > /dev/null; then export PS1='\\w \\$ '; exec bash -i; fi;"
     " export PS1='$ '; exec sh -i"
@@ -131,16 +131,18 @@ class Terminals:
             if not await self._workspaces.is_there(_row_of(row)):
                 detail = "its directory is not on the machine of this daemon"
                 raise HttpError(409, "The files of the workspace are not here.", detail=detail)
+            told = terminal_variables(self._workspaces.environ, paths, tmp=sandbox.tmp(paths))
+            gates = self._workspaces.gates
+            paths, told = await with_gate(gates, sandbox, paths, told, row.id, row.owner_id)
             words = await command_line(sandbox, SHELL, paths, workdir=paths.home, limits=limits)
         except DiskSilent as silent:
             raise HttpError(503, "The terminal did not start.", detail=str(silent)) from silent
-        tmp = sandbox.tmp(paths)
         return TerminalSpec(
             workspace=row.id,
             owner=row.owner_id,
             workdir=paths.home,
             arguments=words,
-            environment=terminal_variables(self._workspaces.environ, paths, tmp=tmp),
+            environment=told,
             seconds_max=row.seconds,
             disk_mb=row.disk_mb,
             size=size,
@@ -154,15 +156,17 @@ class Terminals:
         for count, maximum, whose in (
             (in_workspace, PER_WORKSPACE_MAX, "in this workspace"),
             (of_user, PER_USER_MAX, "of yours"),
-            (len(self._known), TERMINALS_MAX, "of all users"),
+            (len(running), TERMINALS_MAX, "of all users"),
         ):
             if count >= maximum:
                 detail = f"{count} run {whose}, which is the most; end one first"
                 raise HttpError(409, "Too many terminals.", detail=detail)
 
     def _forget(self) -> None:
-        for each in list(self._known.values()):
-            if each.end is not None and each.ended_at + KEPT_SECONDS < now():
+        spare = len(self._known) - KNOWN_MAX
+        for each in sorted(self._known.values(), key=lambda known: known.ended_at):
+            if each.end is not None and (spare > 0 or each.ended_at + KEPT_SECONDS < now()):
+                spare -= 1
                 self._output_bytes += each.output_bytes
                 self._input_bytes += each.input_bytes
                 del self._known[each.id]

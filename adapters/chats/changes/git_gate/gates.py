@@ -25,7 +25,7 @@ from actors.law.ids import UserId
 from actors.law.store.hints import ForgeTokenChanged, HintsLost, News, WorkspaceClosed
 from actors.law.store.ports import Bus
 from adapters.chats.changes.branches import BranchFinder
-from adapters.chats.changes.git_gate.git_http import git_variables
+from adapters.chats.changes.git_gate.git_http import LFS_AGENT, git_variables
 from adapters.chats.changes.git_gate.passing import CONNECTIONS_MAX, GitPassing
 from adapters.chats.changes.store import ForgeTokenStore
 from adapters.models.providers.dial import Dial
@@ -51,6 +51,14 @@ _SCRIPT = """#!/bin/sh
 command -v python3 >/dev/null || {
   echo "promptcorner: to reach a forge, git needs python3 in the sandbox" >&2; exit 1; }
 exec python3 -I "$PROMPTCORNER_GIT_GATE/relay.py" "$@"
+"""
+# Files of LFS lie at servers of their own, which the forge names with each request. The gate speaks
+# with forges only, so that what it can reach does not depend on what an answer says.
+_LFS_SCRIPT = """#!/bin/sh
+read -r asked
+printf '{"error":{"code":1,"message":"promptcorner: files of Git LFS do not pass here, only'
+printf ' those of git itself. GIT_LFS_SKIP_SMUDGE=1 clones and GIT_LFS_SKIP_PUSH=1 pushes without'
+printf ' them"}}\\n'
 """
 
 
@@ -113,7 +121,7 @@ class GitGates:
 
     async def of(self, workspace: UUID, owner: UserId) -> GateDirectory | None:
         """Return the directory of a workspace's gate; None where its owner has no token. For them
-        nothing is asked of the store as long as nobody brings one."""
+        nothing is asked of the store until a token is brought."""
         if self._unread:
             await self._read_holders()
         hosts = sorted(self._holders.get(owner, frozenset()) & self._hosts)
@@ -232,9 +240,9 @@ def _make(directory: Path) -> socket:
     """Make the directory of a gate. Return the socket in it, which listens, however long the path
     is."""
     directory.mkdir(parents=True, mode=0o700)
-    helper = directory / HELPER
-    helper.write_text(_SCRIPT)
-    helper.chmod(0o755)
+    for name, script in ((HELPER, _SCRIPT), (LFS_AGENT, _LFS_SCRIPT)):
+        (directory / name).write_text(script)
+        (directory / name).chmod(0o755)
     relay = files("adapters.chats.changes.git_gate").joinpath("relay.py").read_text()
     (directory / RELAY).write_text(relay)
     number = os.open(directory, os.O_PATH | os.O_DIRECTORY)

@@ -9,6 +9,7 @@ from urllib.parse import unquote, urljoin, urlsplit
 from adapters.chats.changes.pull_requests import is_branch, is_repository_path
 from adapters.settings import Forge
 
+LFS_AGENT = "promptcorner-lfs"  # a program in the directory of a gate
 COMMANDS_BYTES_MAX = 64 * 1024  # of the begin of a push, in which the names of branches stand
 
 _REQUEST = re.compile(
@@ -102,12 +103,18 @@ def pushed_branches(begin: bytes) -> Iterator[str]:
 
 def git_variables(directory: str, hosts: Sequence[str]) -> dict[str, str]:
     """Return the variables by which git in a sandbox asks these forges through the gate that is in
-    this directory, whether a remote is written for https or for ssh."""
-    config = [("protocol.promptcorner.allow", "always")]
+    this directory, whether a remote is written for https or for ssh. Git LFS hands its files to a
+    program there that says why they do not pass."""
+    config = [
+        ("protocol.promptcorner.allow", "always"),
+        ("lfs.customtransfer.promptcorner.path", f"{directory}/{LFS_AGENT}"),
+    ]
     for host in hosts:
-        through = f"url.promptcorner::https://{host}/.insteadOf"
+        base = f"promptcorner::https://{host}/"
+        through = f"url.{base}.insteadOf"
         name = host.partition(":")[0]
         config += [
+            (f"lfs.{base}.standalonetransferagent", "promptcorner"),
             (through, f"https://{host}/"),
             (through, f"http://{host}/"),
             (through, f"git@{name}:"),

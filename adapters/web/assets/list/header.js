@@ -6,6 +6,7 @@ import { panelOpen } from "../frame.js";
 import { keysOf } from "../keys.js";
 import { me } from "../session.js";
 import { icon } from "../shared/icons.js";
+import { later } from "../shared/later.js";
 import { addressOf } from "../state/filters.js";
 import { agentLight, familyLight, LIGHT_NAMES } from "../state/lights.js";
 import { ownerName, stateWords } from "../state/row_words.js";
@@ -24,6 +25,7 @@ import { Cue } from "./row.js";
 
 /** @typedef {import("../wire/types.js").Chat} Chat */
 
+const Chip = later(() => import("./pull_request_chip.js").then((module) => module.HeaderChip));
 const COST_PAUSE = 400; // milliseconds after a change of state, so that the bill is written
 
 /** @param {{conversation: any}} props */
@@ -53,6 +55,7 @@ function Title({ chat }) {
     <span class="sp only-l"></span>
     ${isMine(chat) || !me.value ? null : html`<span class="pill only-read"
       title=${`${ownerName(chat)} owns this chat; you can read it`}>${icon("eye")}${ownerName(chat)}’s, read only</span>`}
+    ${chat.diff_status?.pull_request_state ? html`<${Chip} status=${chat.diff_status} />` : null}
     <${Cost} chat=${chat} />
     ${chat.parent_chat_id || !mayChange(chat) ? null : html`<${ShareButton} chat=${chat} />`}`;
 }

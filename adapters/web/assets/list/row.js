@@ -7,11 +7,14 @@ import { age } from "../state/ages.js";
 import { addressOf } from "../state/filters.js";
 import { agentLight, familyLight, LIGHT_NAMES } from "../state/lights.js";
 import { rowLine } from "../state/row_words.js";
+import { later } from "../shared/later.js";
 import { html, memo } from "../ui.js";
 import { minute, second } from "./clock.js";
 import { filters } from "./look.js";
 
 /** @typedef {import("../wire/types.js").Chat} Chat */
+
+const Chip = later(() => import("./pull_request_chip.js").then((module) => module.RowChip));
 
 /** The cue light. @param {{light: import("../state/lights.js").Light}} props */
 export const Cue = ({ light }) => html`<i class=${`cue ${light}`} aria-hidden="true"></i>`;
@@ -89,7 +92,7 @@ function SecondLine({ chat }) {
   const kind = line.kind === "ask" || line.kind === "err" ? line.kind : "";
   return html`<small class=${kind} title=${line.text}>
     ${line.added ? html`<span class="p">+${line.added}</span>${" "}` : null}${line.removed ? html`<span
-      class="m">−${line.removed}</span>${" "}` : null}${line.text}${" "}
+      class="m">−${line.removed}</span>${" "}` : null}${chat.diff_status?.pull_request_state ? html`<${Chip} status=${chat.diff_status} />` : null}${line.text}${" "}
   </small>`;
 }
 

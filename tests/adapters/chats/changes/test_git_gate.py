@@ -1,5 +1,7 @@
 """git pushes and fetches from inside the sandbox, and the token never enters it."""
 
+import json
+import shutil
 from contextlib import asynccontextmanager
 from uuid import uuid4
 
@@ -19,6 +21,7 @@ from tests.actors.law.chats import ANN, BOB
 from tests.adapters.chats.changes.ground import LOOPBACK, VAULT
 from tests.adapters.postgres.stores import open_store
 from tests.adapters.tools.built_in.workspace.conftest import a_daemon
+from tests.conftest import NO_LFS
 from tests.fakes.forge import TOKEN, Raw, a_forge, git
 from tests.patience import PATIENCE_SECONDS
 
@@ -238,6 +241,35 @@ async def test_only_gits_own_requests_pass_the_socket(place):
 
         assert "403" in done["output"], (target, done)
     assert [] == place.forge.asked
+
+
+async def test_files_of_lfs_do_not_pass_and_git_says_why(place):
+    await place.bring()
+
+    agent = "git config lfs.customtransfer.promptcorner.path"
+    done = await place.does(f'echo \'{{"event":"init"}}\' | $({agent})')
+    base = f"lfs.promptcorner::https://{place.forge.host}/"
+    named = await place.does(f"git config {base}.standalonetransferagent")
+
+    error = json.loads(done["output"])["error"]
+    assert error["message"].startswith("promptcorner: files of Git LFS do not pass here")
+    assert "promptcorner" == named["output"].strip()
+    assert [] == place.forge.asked
+
+
+@pytest.mark.skipif(not shutil.which("git-lfs"), reason=NO_LFS)
+async def test_git_lfs_itself_shows_the_reason(place):
+    await place.bring()
+    await place.clones()
+
+    pushed = await place.does(
+        "cd tools && git lfs install --local >/dev/null && git lfs track '*.bin' && echo 1 > a.bin"
+        " && git add -A && git commit -q -m large && git push origin topic/1 2>&1"
+    )
+    without = await place.does("cd tools && GIT_LFS_SKIP_PUSH=1 git push origin topic/1 2>&1")
+
+    assert "files of Git LFS do not pass here" in pushed["output"], pushed
+    assert without["success"], without
 
 
 async def test_a_request_without_the_word_of_its_connection_is_refused(place):

@@ -5,6 +5,7 @@ import json
 import pytest
 import trio
 
+from adapters.chats.routes.pull_requests import DIFFS_PER_MINUTE
 from tests.adapters.edges import an_edge
 from tests.adapters.requests_of import CHATS
 from tests.fakes.forge import DIFF, TOKEN, Raw, a_forge
@@ -51,6 +52,10 @@ async def works_on(edge, forge, chat, branch="work"):
             "host": forge.host,
         },
     )
+
+
+def whose_token(kind):
+    return {"github": "/api/v3/user", "gitlab": "/api/v4/user"}[kind]
 
 
 async def bring(edge, forge, token=TOKEN):
@@ -153,7 +158,7 @@ async def test_a_token_is_kept_sealed_and_never_shown(edge, forge, kind):
     assert not (await edge.stranger.get(TOKENS)).document[0]["has_token"]
 
 
-async def test_a_token_that_is_taken_back_is_used_no_more(edge, forge):
+async def test_a_token_that_is_taken_back_is_used_no_more(edge, forge, kind):
     chat = await a_chat(edge)
     await bring(edge, forge)
     await works_on(edge, forge, chat)
@@ -162,8 +167,46 @@ async def test_a_token_that_is_taken_back_is_used_no_more(edge, forge):
     await edge.chats.forges.refresher.tick()
 
     assert 204 == gone.status
-    assert [] == forge.asked
+    assert [whose_token(kind)] == forge.paths()  # asked when the token was brought, and never again
     assert not (await edge.member.get(TOKENS)).document[0]["has_token"]
+
+
+async def test_a_token_that_the_forge_refuses_is_told_as_such_at_once(edge, forge):
+    put = await bring(edge, forge, "of-somebody-else")
+    [listed] = (await edge.member.get(TOKENS)).document
+    again = await bring(edge, forge)
+
+    assert put == listed
+    assert f"{forge.host} does not take the token; bring a new one" == put["failure"]
+    assert "failure" not in again
+
+
+async def test_a_forge_that_is_asked_too_often_says_so_to_one_who_brings_a_token(edge, forge):
+    forge.answers["/user"] = Raw(b"", 429, {"retry-after": "77"})
+
+    put = await bring(edge, forge)
+
+    assert "delayed_until" in put
+    assert "failure" not in put
+
+
+@pytest.mark.parametrize("answer", [Raw(b"", 403), Raw(b"", 500), Raw(b"", 302), Raw(b"no json")])
+async def test_an_answer_that_says_nothing_of_the_token_is_no_refusal(edge, forge, answer):
+    forge.answers["/user"] = answer
+
+    put = await bring(edge, forge)
+
+    assert not {"failure", "delayed_until"} & set(put)
+
+
+async def test_diffs_are_asked_for_only_so_often(edge):
+    chat = await a_chat(edge)
+    answers = [await edge.member.get(f"{CHATS}/{chat}/diff") for _ in range(DIFFS_PER_MINUTE + 1)]
+
+    assert [200] * DIFFS_PER_MINUTE == [each.status for each in answers[:-1]]
+    assert 429 == answers[-1].status
+    assert f"{DIFFS_PER_MINUTE} a minute" in answers[-1].document["detail"]
+    assert 0 < int(answers[-1].headers["retry-after"]) <= 60
 
 
 @pytest.mark.parametrize("token", ["", " x", "a\nb", "x" * 10_241, None])

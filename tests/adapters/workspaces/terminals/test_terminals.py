@@ -6,6 +6,7 @@ import signal
 from contextlib import asynccontextmanager, suppress
 from dataclasses import replace
 from pathlib import Path
+from uuid import UUID
 
 import httpx2
 import pytest
@@ -25,6 +26,7 @@ from adapters.workspaces.terminals.sharing import (
 )
 from tests.adapters.edges import HEADER, an_edge
 from tests.adapters.workspaces.test_routes import W, a_workspace
+from tests.fakes.forge import TOKEN, a_forge
 from tests.patience import PATIENCE_SECONDS
 
 pytestmark = pytest.mark.slow
@@ -335,6 +337,65 @@ async def test_there_are_only_so_many(place, monkeypatch):
     [first, _] = await place.listed()
     ours = {HEADER: place.edge.member.token}
     assert 409 == await refusal(f"{place.edge.url}{place.path}/{first['id']}/stream", ours)
+
+
+async def test_one_that_has_ended_takes_no_place_of_those_that_run(place, monkeypatch):
+    monkeypatch.setattr(table, "TERMINALS_MAX", 1)
+    first = await place.start()
+    refused = await place.edge.member.post(place.path)
+    async with place.screen(first) as screen:
+        await screen.type("exit\r")
+        await screen.until_ended()
+
+    second = await place.start()
+
+    assert "of all users" in refused.document["detail"]
+    assert [second] == [each["id"] for each in await place.listed()]
+
+
+async def test_of_those_that_have_ended_only_so_many_are_known(place, monkeypatch):
+    monkeypatch.setattr(table, "KNOWN_MAX", 1)
+    ours = place.edge.chats.lifecycle.terminals.own
+    ids = []
+    for _ in range(3):
+        ids.append(await place.start())
+        async with place.screen(ids[-1]) as screen:
+            await screen.type("exit\r")
+            await screen.until_ended()
+
+    known = [id for id in ids if ours.find(UUID(place.id), id)]
+
+    assert ids[-1:] == known
+
+
+async def test_no_more_watch_at_once_than_may_although_all_were_let_in(place, monkeypatch):
+    monkeypatch.setattr(one, "WATCHERS_MAX", 1)  # the route lets in more
+    id = await place.start()
+    async with place.screen(id) as first:
+        await first.type("echo $((6 * 7))\r")
+        await first.until("42")
+        async with place.screen(id) as second:
+            with trio.fail_after(PATIENCE_SECONDS), pytest.raises(ConnectionClosed) as closed:
+                await second.socket.get_message()
+
+    assert (1013, "16 watch it, which is the most") == (
+        closed.value.reason.code,
+        closed.value.reason.reason,
+    )
+
+
+async def test_git_reaches_a_forge_from_a_terminal_and_the_token_is_not_there(fresh, tmp_path):
+    async with a_forge(tmp_path / "forge") as forge:
+        forge.add("ann/tools")
+        settings = {"forges": f"github={forge.url}", "private_networks": "127.0.0.0/8"}
+        async with a_place(fresh, tmp_path / "data", "bubblewrap", **settings) as place:
+            put = f"/api/v2/users/me/forge-tokens/{forge.host}"
+            assert 200 == (await place.edge.member.put(put, {"token": TOKEN})).status
+            async with place.screen(await place.start(columns=200)) as screen:
+                await screen.type(f"git ls-remote https://{forge.host}/ann/tools.git\r")
+                await screen.until("refs/heads/main")
+                await screen.type("env; cat /run/promptcorner/*; echo over-$((6 * 7))\r")
+                assert TOKEN not in await screen.until("over-42")
 
 
 async def test_a_size_that_no_screen_has_is_refused(place):

@@ -1,5 +1,5 @@
 /** A person's tokens at forges, by which their chats push, and pull requests are asked for. */
-import {html, useState} from "../../ui.js";
+import {html, useEffect, useState} from "../../ui.js";
 import {ask} from "../../shared/dialog.js";
 import {isWebAddress} from "../../timeline/addresses.js";
 import {api} from "../../wire/api.js";
@@ -11,6 +11,7 @@ import {Act, Page, Row, Rows, Tag} from "../page.js";
 /** @typedef {{host: string, kind: string, url: string, has_token: boolean, failure?: string, delayed_until?: string}} Forge */
 
 const TOKENS = "/api/v2/users/me/forge-tokens";
+const AGAIN_MS = 15_000; // while the page is looked at: forges may refuse a token, or ask for patience, at any time
 /** @type {Record<string, {name: string, help: string}>} */
 const KINDS = {
   github: { name: "GitHub", help: "A fine-grained token for the repositories that agents work in: “Pull requests” and “Contents” read-only, or “Contents” with write so that chats can push." },
@@ -19,6 +20,14 @@ const KINDS = {
 
 export function View() {
   const loaded = useLoaded(() => api.get(TOKENS));
+  useEffect(() => {
+    const look = async () => {
+      const found = document.hidden ? null : await api.get(TOKENS).catch(() => null);
+      if (found) loaded.value.value = found;
+    };
+    const timer = setInterval(look, AGAIN_MS);
+    return () => clearInterval(timer);
+  }, []);
   return html`<${Page} title="Forges" lead="With a token of yours your chats fetch and push at a forge, and show the pull requests of their branches. It is sent to that forge only, and nobody can read it again, not even you.">
     <${Loaded} of=${loaded}>${(/** @type {Forge[]} */ forges) => html`
       <${Rows} empty="No forge is set up here. An administrator names them in the setting “forges”.">${forges.map((each) => html`<${OneForge} key=${each.host} forge=${each} again=${loaded.again} />`)}<//>`}<//>
