@@ -1,6 +1,8 @@
 """A real daemon in a process of its own: started, asked, told to stop."""
 
+import atexit
 import contextlib
+import functools
 import http.client
 import json
 import os
@@ -20,6 +22,7 @@ from tests.e2e.processes import (
     ordinary_user,
     program_python,
 )
+from tests.e2e.starting import FORKED, Starter
 
 STOP_SECONDS_MAX = 120
 # What the environment of the tests must not decide. Without its last word every daemon would
@@ -66,28 +69,33 @@ def run(*arguments, ordinary=False, said="", **settings):
 class Daemon:
     """One `promptcorner serve`, on any free port if none is named, with so many `descriptors`.
 
+    It is forked from a process that has imported it, unless it is to be a program started `anew`.
+
     Its lease is the usual one of half a minute unless a test is about leases: on a busy machine a
     shorter one is lost by processes that only wait for the processor.
     """
 
     def __init__(
-        self, home, log, *, ordinary=False, listen="127.0.0.1:0", descriptors=None, **settings
+        self,
+        home,
+        log,
+        *,
+        ordinary=False,
+        listen="127.0.0.1:0",
+        descriptors=None,
+        anew=False,
+        **settings,
     ):
-        words, how = command("serve", "--listen", listen, "--data-dir", home, ordinary=ordinary)
-        if descriptors is not None:
-            limited = 'ulimit -n "$0" && exec "$@"'
-            words = ["/bin/sh", "-c", limited, str(descriptors), *words]
         self.home = home
         self._log = log
         self._database = settings.get("DATABASE_URL")
+        arguments = ["serve", "--listen", listen, "--data-dir", str(home)]
+        has = environment(**QUIET | settings)
         with log.open("wb") as stderr:
-            self.process = subprocess.Popen(
-                words,
-                env=environment(**QUIET | settings),
-                stdin=subprocess.DEVNULL,
-                stderr=stderr,
-                **how,
-            )
+            if anew or ordinary or descriptors is not None or not FORKED:
+                self.process = a_program(arguments, has, stderr, ordinary, descriptors)
+            else:
+                self.process = starter().start(arguments, has, stderr)
 
     @property
     def entries(self):
@@ -136,6 +144,23 @@ class Daemon:
         """Tell it to stop; its exit code."""
         self.process.send_signal(number)
         return self.process.wait(STOP_SECONDS_MAX)
+
+
+def a_program(arguments, has, stderr, ordinary=False, descriptors=None):
+    """Start our command as a program of its own."""
+    words, how = command(*arguments, ordinary=ordinary)
+    if descriptors is not None:
+        limited = 'ulimit -n "$0" && exec "$@"'
+        words = ["/bin/sh", "-c", limited, str(descriptors), *words]
+    return subprocess.Popen(words, env=has, stdin=subprocess.DEVNULL, stderr=stderr, **how)
+
+
+@functools.cache
+def starter():
+    """Return the one of this process of tests, which ends with it."""
+    made = Starter(environment())
+    atexit.register(made.close)
+    return made
 
 
 def end_leases(database, workers):

@@ -67,7 +67,7 @@ def sleepers(marker):
 async def test_a_command_sees_nothing_of_the_daemon_and_dies_with_it(home, provider, database):
     marker = f"100000.{os.getpid()}"
     settings = {**provider.settings, "DATABASE_URL": database}
-    with a_daemon(home, **settings) as daemon:
+    with a_daemon(home, anew=True, **settings) as daemon:
         daemon.wait_ready()
         async with a_client(database) as client:
             chat = await client.create(CREATES)
