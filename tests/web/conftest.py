@@ -38,10 +38,19 @@ async def browser(browser_process):
 
 
 @pytest.fixture(scope="module")
-def house(request, browser_process, server, tmp_path_factory):
-    """The daemon of a file; SETTINGS of the file are its environment."""
+def settings(request):
+    """The environment of a file's daemon: its SETTINGS.
+
+    A file that has to open something for them has a fixture of this name instead: every worker
+    imports every file, and only one of them runs its tests.
+    """
+    return getattr(request.module, "SETTINGS", {})
+
+
+@pytest.fixture(scope="module")
+def house(request, browser_process, server, tmp_path_factory, settings):
+    """The daemon of a file."""
     name = request.module.__name__.rpartition(".")[2].removeprefix("test_")
-    settings = getattr(request.module, "SETTINGS", {})
     with a_house(server, f"web_{name}", tmp_path_factory.mktemp(name), **settings) as house:
         yield house
 

@@ -9,36 +9,43 @@ from tests.fakes.forge import TOKEN, FakeForge, a_review
 from tests.web.house import CHATS, WORKSPACE
 from tests.web.stories import calls
 
-LISTENER = socket.create_server(("127.0.0.1", 0))
-HOST = f"127.0.0.1:{LISTENER.getsockname()[1]}"
-SETTINGS = {
-    "PROMPTCORNER_FORGES": f"github=http://{HOST}",
-    "PROMPTCORNER_PRIVATE_NETWORKS": "127.0.0.0/8",
-}
 TOKENS = "/api/v2/users/me/forge-tokens"
 
 
+@pytest.fixture(scope="module")
+def listening():
+    with socket.create_server(("127.0.0.1", 0)) as listening:
+        yield listening
+
+
+@pytest.fixture(scope="module")
+def host(listening):
+    return f"127.0.0.1:{listening.getsockname()[1]}"
+
+
+@pytest.fixture(scope="module")
+def settings(host):
+    return {
+        "PROMPTCORNER_FORGES": f"github=http://{host}",
+        "PROMPTCORNER_PRIVATE_NETWORKS": "127.0.0.0/8",
+    }
+
+
 @pytest.fixture
-async def forge(tmp_path):
+async def forge(tmp_path, host, listening):
     """The forge of the settings, for one test."""
-    forge = FakeForge(tmp_path, url=f"http://{HOST}")
+    forge = FakeForge(tmp_path, url=f"http://{host}")
     forge.add("ann/tools")
-    listener = trio.SocketListener(trio.socket.from_stdlib_socket(LISTENER.dup()))
+    listener = trio.SocketListener(trio.socket.from_stdlib_socket(listening.dup()))
     async with trio.open_nursery() as nursery:
         nursery.start_soon(trio.serve_listeners, forge.serve, [listener])
         yield forge
         nursery.cancel_scope.cancel()
 
 
-@pytest.fixture(scope="module", autouse=True)
-def _listener():
-    with LISTENER:
-        yield
-
-
-async def bring(page, words, token):
+async def bring(page, host, words, token):
     await page.goto("/settings/forges")
-    await page.click("button", f"{words} the token of {HOST}")
+    await page.click("button", f"{words} the token of {host}")
     await page.click("textbox", "Token")
     await page.type(token)
     await page.click("button", "Save the token")
@@ -52,13 +59,13 @@ async def both_looks(page, path, name):
         await page.picture(str(path / f"{name}-{theme}.png"))
 
 
-async def test_a_token_is_brought_and_the_pull_request_is_shown(page, api, forge, tmp_path):
+async def test_a_token_is_brought_and_the_pull_request_is_shown(page, api, forge, host, tmp_path):
     pull = {"title": "Raise the <b>curtain</b>", "reviews": [a_review("bob", "APPROVED")]}
     forge.add_pull("ann/tools", "work", **pull)
     chat = await api.chat(WORKSPACE)
     command = (
         "git init -q -b work r && cd r && git -c user.name=a -c user.email=a@b commit -q"
-        f" --allow-empty -m first && git remote add origin http://{HOST}/ann/tools.git"
+        f" --allow-empty -m first && git remote add origin http://{host}/ann/tools.git"
     )
     await api.say(chat, f"{calls('execute', command=command)} [[text: done]]", "waiting")
 
@@ -68,10 +75,10 @@ async def test_a_token_is_brought_and_the_pull_request_is_shown(page, api, forge
     await page.until_true(is_known, "the branch has been looked at")
     await page.goto(f"/c/{chat}")
     await page.click("tab", "Changes")
-    await page.until_text(f"You have no token at {HOST}.", "aside.panel .pr")
+    await page.until_text(f"You have no token at {host}.", "aside.panel .pr")
     await both_looks(page, tmp_path, "unknown")
 
-    await bring(page, "Set", "a-token-that-is-refused-0123456789")
+    await bring(page, host, "Set", "a-token-that-is-refused-0123456789")
 
     async def is_refused():
         return "failure" in (await api.good("GET", TOKENS))[0]
@@ -79,7 +86,7 @@ async def test_a_token_is_brought_and_the_pull_request_is_shown(page, api, forge
     await page.until_true(is_refused, "the forge has refused the token")
     await page.until_text("refused", ".items .tag")
     await both_looks(page, tmp_path, "refused")
-    await bring(page, "Replace", TOKEN)
+    await bring(page, host, "Replace", TOKEN)
     await page.until_text("your token", ".items .tag")
 
     await page.goto(f"/c/{chat}")
@@ -87,7 +94,7 @@ async def test_a_token_is_brought_and_the_pull_request_is_shown(page, api, forge
     await page.until_text("approved", "aside.panel .pr")
     await page.until_text("+2", "aside.panel .pr .p")
     link = "document.querySelector('aside.panel .pr a')"
-    assert [f"http://{HOST}/x/pull/1", "noopener noreferrer"] == await page.js(
+    assert [f"http://{host}/x/pull/1", "noopener noreferrer"] == await page.js(
         f"[{link}.href, {link}.rel]"
     )
     await page.until_text("#1 open", ".top a.pr-chip")
@@ -99,7 +106,7 @@ async def test_a_token_is_brought_and_the_pull_request_is_shown(page, api, forge
     await page.size(1440, 900)
 
     await page.goto("/settings/forges")
-    await page.click("button", f"Remove the token of {HOST}")
+    await page.click("button", f"Remove the token of {host}")
     await (await page.css("dialog .btn.bad")).click()
     await page.until_text("no token", ".items .tag")
     assert not (await api.good("GET", TOKENS))[0]["has_token"]

@@ -1,6 +1,5 @@
 """What watches over chats: recorded calls in the side panel, and what policy hooks have done."""
 
-import atexit
 import json
 import re
 import socket
@@ -12,19 +11,31 @@ from tests.adapters.tools.hooks.hook_server import SECRET, HookServer, deny, ove
 from tests.web.house import CHATS
 from tests.web.stories import calls
 
-# The daemon is told of the server of hooks before that is there; it listens from now on.
-LISTENING = socket.create_server(("127.0.0.1", 0))
-atexit.register(LISTENING.close)
-HOOK_URL = f"http://127.0.0.1:{LISTENING.getsockname()[1]}/hook"
-SETTINGS = {"PROMPTCORNER_HOOK_URL": HOOK_URL, "PROMPTCORNER_HOOK_SECRET": SECRET}
 CONFIG = f"{CHATS}/config"
 
 
+@pytest.fixture(scope="module")
+def listening():
+    """The daemon is told of the server of hooks before that is there; it listens from now on."""
+    with socket.create_server(("127.0.0.1", 0)) as listening:
+        yield listening
+
+
+@pytest.fixture(scope="module")
+def hook_url(listening):
+    return f"http://127.0.0.1:{listening.getsockname()[1]}/hook"
+
+
+@pytest.fixture(scope="module")
+def settings(hook_url):
+    return {"PROMPTCORNER_HOOK_URL": hook_url, "PROMPTCORNER_HOOK_SECRET": SECRET}
+
+
 @pytest.fixture
-async def hooks():
+async def hooks(hook_url, listening):
     async with trio.open_nursery() as nursery:
-        server = HookServer(HOOK_URL)
-        listener = trio.SocketListener(trio.socket.from_stdlib_socket(LISTENING.dup()))
+        server = HookServer(hook_url)
+        listener = trio.SocketListener(trio.socket.from_stdlib_socket(listening.dup()))
         nursery.start_soon(trio.serve_listeners, server.serve, [listener])
         yield server
         nursery.cancel_scope.cancel()
