@@ -47,13 +47,25 @@ async def written(edge):
 
 
 async def runs_of(edge, user, chat, kind="chat_turn"):
+    """The runs of a chat at rest: its turn is at its end in the database first, and then here."""
+
+    async def is_noted():
+        return UUID(chat.rpartition("/")[2]) not in edge.chats.records._writer.open_turns
+
+    await eventually(is_noted)
     await written(edge)
     found = (await user.get(f"{chat}/debug/runs")).document
     return [run for run in found if run["kind"] == kind]
 
 
 async def the_run(edge, user, chat, kind="chat_turn"):
-    [run] = await runs_of(edge, user, chat, kind)
+    """The only run of its kind, when it has ended. A title is made beside the turn."""
+
+    async def ended():
+        runs = await runs_of(edge, user, chat, kind)
+        return runs if runs and runs[0]["status"] != "in_progress" else None
+
+    [run] = await eventually(ended)
     return (await user.get(f"{chat}/debug/runs/{run['id']}")).document
 
 
@@ -134,11 +146,7 @@ async def test_titles_have_runs_of_their_own_and_the_deployment_may_record_all(f
         chat = await a_chat(edge, edge.member)
         await at_rest(edge.member, chat)
 
-        async def has_title():
-            return await runs_of(edge, edge.member, chat, "title_generation")
-
-        [title] = await eventually(has_title)
-        run = (await edge.member.get(f"{chat}/debug/runs/{title['id']}")).document
+        run = await the_run(edge, edge.member, chat, "title_generation")
 
     assert ["generate"] == [step["operation"] for step in run["steps"]]
     assert run["trigger_message_id"]
@@ -149,10 +157,9 @@ async def test_attempts_at_one_step_are_in_one_record_and_tell_why_they_failed(f
     async with an_edge(fresh, debug_logging_forced="on", behaviour=behaviour) as edge:
         chat = await a_chat(edge, edge.member, "hello")
         await at_rest(edge.member, chat)
-        turn, title = await the_run(edge, edge.member, chat), "title_generation"
-        run = turn
-        if len(run["steps"][0]["attempts"]) == 1:  # the title was asked for first
-            run = await the_run(edge, edge.member, chat, title)
+        run = turn = await the_run(edge, edge.member, chat)
+        if len(turn["steps"][0]["attempts"]) == 1:  # the title was asked for first
+            run = await the_run(edge, edge.member, chat, "title_generation")
         attempts = [attempt for step in run["steps"] for attempt in step["attempts"]]
 
     assert [("failed", 429), ("completed", 200)] == [
@@ -207,6 +214,7 @@ async def test_an_edit_and_the_archive_remove_records(fresh):
         assert 200 == edited.status
         await at_rest(edge.member, chat)
         after = {run["summary"]["first_message"] for run in await runs_of(edge, edge.member, chat)}
+        await the_run(edge, edge.member, chat, "title_generation")
         assert 204 == (await edge.member.patch(chat, {"archived": True})).status
         await written(edge)
         [(left,)] = await edge.execute("SELECT count(*) FROM debug_runs")

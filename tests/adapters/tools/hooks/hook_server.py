@@ -32,6 +32,7 @@ class HookServer:
     at_once: int = 0
     at_once_peak: int = 0
     dropped: set = field(default_factory=set)
+    let_go: trio.Event = field(default_factory=trio.Event)  # what hangs hangs up
 
     def events(self):
         return [question["type"] for question in self.asked]
@@ -97,7 +98,8 @@ class HookServer:
         status, headers, body = 200, [], b""
         match said:
             case "hangs":
-                await trio.sleep_forever()
+                await self.let_go.wait()
+                return False
             case "drops":
                 return False
             case "drops once" if question["type"] not in self.dropped:
