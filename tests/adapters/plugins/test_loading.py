@@ -150,8 +150,8 @@ async def test_of_two_plugins_with_one_tool_the_first_is_used(install):
 
 
 async def test_a_plugin_that_does_not_come_to_the_end_of_its_import_is_left_out(install, bounds):
-    bounds(LOAD_SECONDS=0.3)
-    slow = install("slow", "time.sleep(1.0)", tools="weather")
+    bounds(LOAD_SECONDS=2)  # in which the other one loads on a busy machine, too
+    slow = install("slow", "time.sleep(4)", tools="weather")
     install("good", GOOD, tools="weather")
 
     async with open_plugins([slow, "good"]) as plugins:
@@ -159,7 +159,7 @@ async def test_a_plugin_that_does_not_come_to_the_end_of_its_import_is_left_out(
         why = plugins.statistics()["slow"].why
 
     assert {"slow": "not loaded", "good": "running"} == states
-    assert "did not load within 0.3 s, it was in <module> (" in why
+    assert "did not load within 2 s, it was in <module> (" in why
 
 
 def test_names_of_distributions_are_compared_as_everywhere():

@@ -10,6 +10,7 @@ from adapters.plugins.calls import PluginFault
 from adapters.plugins.plugins import open_plugins
 from adapters.plugins.streams import open_stream
 from promptcorner.ext.testing import CONTEXT
+from tests.patience import PATIENCE_SECONDS
 
 CODE = """
 began, turns, stop = [], [], []
@@ -57,6 +58,7 @@ async def strew() -> None:
 @ext.tool
 async def spin() -> None:
     "Compute for ever."
+    began.append(1)
     while not stop:
         pass
 
@@ -118,14 +120,24 @@ async def called(plugin, name, arguments="{}"):
     return (await plugin.loop.call(lambda: tool.call(CONTEXT, arguments))).json
 
 
+async def cut_short(plugin, name):
+    """Call it, and leave when the plugin is at it: not before, on a busy machine."""
+    began = shared(plugin, "began")
+    before = len(began)
+    async with trio.open_nursery() as nursery:
+        nursery.start_soon(called, plugin, name)
+        await until(lambda: len(began) > before)
+        nursery.cancel_scope.cancel()
+
+
 async def until(condition):
-    with trio.fail_after(10):
+    with trio.fail_after(PATIENCE_SECONDS):
         while not condition():
             await trio.sleep(0.01)
 
 
 async def test_calls_run_in_the_thread_of_their_plugin_and_many_at_once(plugin):
-    with trio.fail_after(5):
+    with trio.fail_after(PATIENCE_SECONDS):
         async with trio.open_nursery() as together:
             said = []
 
@@ -152,18 +164,15 @@ async def test_what_a_call_raises_ends_that_call_alone(plugin, how, error):
 
 
 async def test_a_call_that_hangs_is_cancelled_with_its_caller(plugin):
-    with trio.move_on_after(0.1) as limit:
-        await called(plugin, "hang")
+    await cut_short(plugin, "hang")
 
-    assert limit.cancelled_caught
     assert 0 == plugin.loop.statistics().calls
 
 
 async def test_a_call_that_ignores_its_end_is_left_and_ends_later(plugin, bounds, entries):
     bounds(CANCEL_GRACE_SECONDS=0.1)
 
-    with trio.move_on_after(0.1):
-        await called(plugin, "swallow")
+    await cut_short(plugin, "swallow")
     lingering = plugin.loop.statistics()
     echo = await called(plugin, "echo", '{"text": "a"}')
     let_go(plugin)
@@ -178,8 +187,7 @@ async def test_a_call_that_ignores_its_end_is_left_and_ends_later(plugin, bounds
 
 async def test_one_that_ignores_its_end_does_not_compute_without_a_pause(plugin, bounds):
     bounds(CANCEL_GRACE_SECONDS=0.1)
-    with trio.move_on_after(0.1):
-        await called(plugin, "swallow")
+    await cut_short(plugin, "swallow")
 
     turns, began = shared(plugin, "turns"), trio.current_time()
     before = len(turns)
@@ -235,8 +243,7 @@ async def test_a_thread_that_computes_for_ever_is_left_behind(install, bounds, e
 
     async with open_plugins(["faulty"]) as plugins:
         [plugin] = plugins
-        with trio.move_on_after(0.1):
-            await called(plugin, "spin")
+        await cut_short(plugin, "spin")
         assert [] == entries.of("plugin.left")
 
     [left] = entries.of("plugin.left")

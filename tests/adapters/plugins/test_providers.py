@@ -13,6 +13,7 @@ from adapters.plugins.plugins import open_plugins
 from adapters.plugins.providers import plugin_models
 from adapters.settings.refusals import CannotStart
 from promptcorner.ext.testing import check_stream, hello
+from tests.patience import PATIENCE_SECONDS
 
 CODE = """
 import enum
@@ -199,7 +200,7 @@ async def test_an_answer_can_be_given_up_at_any_moment(provider, plugins):
                 async for _ in batches:
                     await trio.sleep(0.01)
 
-    with trio.fail_after(5):
+    with trio.fail_after(PATIENCE_SECONDS):
         while plugins.statistics()["birds"].calls:
             await trio.sleep(0.01)
 
