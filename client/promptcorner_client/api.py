@@ -85,6 +85,8 @@ class ModelSummary(msgspec.Struct, frozen=True):
     display_name: str
     enabled: bool
     is_default: bool
+    context_limit: int = 0  # tokens of its window; 0: it is not known
+    reasoning_efforts: Sequence[str] = ()
 
 
 class CostSummary(msgspec.Struct, frozen=True):

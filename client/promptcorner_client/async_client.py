@@ -105,14 +105,22 @@ class AsyncClient:
             more = {**more, "unsafe_dynamic_tools": definitions(tools)}
         return await self.request(api.create_chat(self._organization, content, **more))
 
-    def follow(self, chat: UUID, *, after_id: int = 0, history_version: int = 0) -> "ChatEvents":
+    def follow(
+        self,
+        chat: UUID,
+        *,
+        after_id: int = 0,
+        history_version: int = 0,
+        connections_max: int = CONNECTIONS_MAX,
+    ) -> "ChatEvents":
         """Return the chat's events, which never end: leave the block when you have seen enough.
 
         Messages up to `after_id` are not told, as far as they are those that a page of messages
-        with this `history_version` has shown.
+        with this `history_version` has shown. So many connections in a row may come to nothing;
+        then the stream raises.
         """
         stream = ResumableStream(after_id, history_version)
-        return ChatEvents(self._http, self._url, chat, stream)
+        return ChatEvents(self._http, self._url, chat, stream, connections_max)
 
     async def wait(
         self, chat: UUID, *, since: int = 0, tools: Sequence[ClientTool] = ()
@@ -172,8 +180,14 @@ class ChatEvents:
     """The events of a chat, over any number of connections: `async with`, then `async for`."""
 
     def __init__(
-        self, http: httpx2.AsyncClient, url: str, chat: UUID, stream: ResumableStream
+        self,
+        http: httpx2.AsyncClient,
+        url: str,
+        chat: UUID,
+        stream: ResumableStream,
+        connections_max: int = CONNECTIONS_MAX,
     ) -> None:
+        self._connections_max = connections_max
         self._http = http
         self._url = url
         self._chat = chat
@@ -198,6 +212,11 @@ class ChatEvents:
 
     def __aiter__(self) -> Self:
         return self
+
+    @property
+    def is_connected(self) -> bool:
+        """Tell whether there is a connection: if not, the next one is being made, or waited for."""
+        return self._read is not None
 
     async def __anext__(self) -> ChatStreamEvent:
         while not self._events:
@@ -256,7 +275,7 @@ class ChatEvents:
         self._stream.disconnected()
         self._attempt += 1
         delay = seconds_before_retry(
-            fault, self._attempt, chance=random.random(), tries_max=CONNECTIONS_MAX
+            fault, self._attempt, chance=random.random(), tries_max=self._connections_max
         )
         if delay is None:
             raise final_error(fault, self._url) from fault

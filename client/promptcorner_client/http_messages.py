@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from typing import Any, TypeVar
+from typing import Any, TypeVar, cast
 from uuid import UUID
 
 import httpcore2
@@ -47,6 +47,8 @@ def read_answer(request: ApiRequest[T], response: httpx2.Response) -> T:
     """Return the answer in the type that the request names; raise RequestRefused if it is none."""
     if response.status_code != request.status:
         raise refusal(response)
+    if request.answer is bytes:
+        return cast("T", response.content)  # as it is
     content = b"{}" if request.answer is Empty else response.content
     return msgspec.json.decode(content, type=request.answer)
 

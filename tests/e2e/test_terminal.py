@@ -1,4 +1,4 @@
-"""`promptcorner chat` in a terminal and in a pipe, as a person on the daemon's machine types it."""
+"""`promptcorner chat` with one message, in a terminal and in a pipe, as a user types it."""
 
 import contextlib
 import fcntl
@@ -105,44 +105,6 @@ def chatting(here):
         terminal.close()
 
 
-def test_a_chat_is_begun_left_and_taken_up_again(chatting):
-    terminal = chatting()
-    terminal.until("> ")
-    terminal.types("[[text: the first answer]] hello\n")
-    terminal.until("hello")
-    terminal.until("the first answer")
-    terminal.until("> ")
-    terminal.types("\x04")
-    code, shown = terminal.ends()
-    [chat] = re.findall(r"promptcorner chat ([0-9a-f-]{36})", shown)
-
-    again = chatting(chat)
-    again.until("hello")
-    again.until("the first answer")
-    again.until("> ")
-    again.types("[[text: the second answer]] and now\n")
-    again.until("and now")
-    again.until("the second answer")
-
-    assert 0 == code
-
-
-def test_ctrl_c_stops_an_answer_and_keeps_what_there_is(chatting):
-    terminal = chatting()
-    terminal.until("> ")
-    terminal.types("[[deltas: 10000]] [[delta-ms: 30]] go on\n")
-    terminal.until("answering")
-    terminal.types("\x03")
-    terminal.until("> ")
-
-    terminal.types("[[text: still here]] are you there\n")
-    terminal.until("still here")
-    terminal.until("> ")
-    terminal.types("/quit\n")
-
-    assert 0 == terminal.ends()[0]
-
-
 def test_a_script_whose_answer_is_interrupted_does_not_take_it_for_one(chatting):
     terminal = chatting("-m", "[[deltas: 10000]] [[delta-ms: 30]] go on")
     terminal.until("answering")
@@ -152,119 +114,27 @@ def test_a_script_whose_answer_is_interrupted_does_not_take_it_for_one(chatting)
     assert 130 == terminal.ends()[0]
 
 
-def test_ctrl_c_where_one_types_leaves(chatting):
-    terminal = chatting()
-    terminal.until("> ")
-
-    terminal.types("\x03")
-
-    assert 130 == terminal.ends()[0]
-
-
-def test_an_error_is_said_and_the_chat_goes_on(chatting):
-    terminal = chatting()
-    terminal.until("> ")
-    terminal.types("[[fault: 401]] hello\n")
-    terminal.until("✗")
-    terminal.until("> ")
-    terminal.types("/edit [[text: better]] hello\n")
-    terminal.until("better")
-
-
-def test_a_chat_is_summed_up_and_says_what_it_cost(chatting):
-    terminal = chatting()
-    terminal.until("> ")
-    terminal.types("/compact\n")
-    terminal.until("there is no chat yet: send a message first")
-    terminal.until("> ")
-    terminal.types("[[text: well]] hello\n")
-    terminal.until("well")
-    terminal.until("> ")
-
-    terminal.types("/compact\n")
-    summed_up = terminal.until("> ")
-    terminal.types("/compact\n")
-    again = terminal.until("> ")
-    terminal.types("/cost\n")
-    cost = terminal.until("> ")
-
-    assert "chat_summarized" in summed_up
-    assert "✗" in again
-    assert re.search(r"\d requests, \$\d+\.\d{4}", cost)
-
-
 LOOKS = "[[tool-calls: list_templates:{}]] [[text: looked]] look"
-LOOKS_AROUND = "[[tool-calls: list_templates:{} list_templates:{}]] [[text: looked around]] look"
-LOOKS_TWICE = "[[tool-calls: list_templates:{}]] [[text: looked again]] look"
 
 
-def test_whoever_sits_there_is_asked_and_may_deny_in_words(chatting):
-    terminal = chatting()
-    terminal.until("> ")
-    terminal.types(f"{LOOKS}\n")
+def test_who_sits_there_is_asked_about_the_calls_of_one_message_too(chatting):
+    terminal = chatting("-m", LOOKS)
     shown = terminal.until("? ")
     terminal.types("perhaps\n")
     terminal.until("? ")
     terminal.types("n not today\n")
     denied = terminal.until("looked")
-    terminal.until("> ")
 
     assert "list_templates" in shown
     assert "the user did not allow this call" in denied
+    assert 0 == terminal.ends()[0]
 
 
-def test_what_was_typed_before_one_was_asked_is_no_answer(chatting):
-    terminal = chatting()
-    terminal.until("> ")
-    terminal.types(f"{LOOKS}\ny\n")
-    terminal.until("? ")
-    terminal.types("n\n")
-    denied = terminal.until("looked")
+def test_without_a_terminal_and_without_a_message_there_is_nothing_to_do(here):
+    code, out, err = run("chat", **here)
 
-    assert "the user did not allow this call" in denied
-
-
-def test_what_is_allowed_once_is_asked_again_and_always_is_not(chatting):
-    terminal = chatting()
-    for answer in ("y", "a"):
-        terminal.until("> ")
-        terminal.types(f"{LOOKS}\n")
-        terminal.until("? ")
-        terminal.types(f"{answer}\n")
-        terminal.until("looked")
-    terminal.until("> ")
-    terminal.types(f"{LOOKS_TWICE}\n")
-    unasked = terminal.until("looked again")
-
-    assert "y allows it once" not in unasked
-
-
-def test_who_allows_a_tool_always_is_not_asked_about_the_next_call_of_it(chatting):
-    terminal = chatting()
-    terminal.until("> ")
-    terminal.types(f"{LOOKS_AROUND}\n")
-    terminal.until("? ")
-    terminal.types("a\n")
-    unasked = terminal.until("looked around")
-
-    assert "y allows it once" not in unasked
-
-
-def test_who_leaves_while_he_is_asked_is_asked_when_he_comes_back(chatting):
-    terminal = chatting()
-    terminal.until("> ")
-    terminal.types(f"{LOOKS}\n")
-    terminal.until("? ")
-    terminal.types("\x04")
-    code, shown = terminal.ends()
-    [chat] = re.findall(r"promptcorner chat ([0-9a-f-]{36})", shown)
-
-    again = chatting(chat)
-    again.until("? ")
-    again.types("y\n")
-    again.until("looked")
-
-    assert 1 == code
+    assert (1, "") == (code, out)
+    assert "send a message with -m" in err
 
 
 @pytest.mark.parametrize(("approve", "seen"), [("allow", "✓"), ("deny", "✗")])

@@ -22,15 +22,18 @@ from promptcorner_client.sync_client import Client
 HEAD = ("id", "status", "moved", "title")
 TITLE_CHARACTERS_MAX = 60
 APPROVE = ("allow", "ask", "deny")
+NOBODY = "there is no terminal on both sides, and no message"
+BELLS = ("bell", "notify", "off")
 MESSAGE_BYTES_MAX = 256 * 1024  # of standard input; the daemon would refuse more
 
 DESCRIPTION = """\
 Talk to the daemon in the terminal. Answers appear as they are written; ctrl-C stops one and keeps
 what there is of it (with -m the exit code is 130 then), ctrl-D leaves. The daemon keeps the chat,
-and goes on with it while nobody watches.
+and goes on with it meanwhile. /help lists the keys and commands; docs/terminal.md shows them.
 
   promptcorner chat                                         a new chat
   promptcorner chat 4f9c0c7e-5a2b-4c1d-9e3f-0a1b2c3d4e5f    go on with an old one
+  promptcorner chat --plain                                 for screen readers
   promptcorner chat --list                                  the latest ones
   promptcorner chat -m "Name three rivers."                 one answer, then done
   promptcorner chat --approve ask                           ask before tools change anything
@@ -54,6 +57,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="what becomes of calls that need consent: run, ask me, deny them",
     )
     parser.add_argument("--list", action="store_true", help="list the chats that changed last")
+    add_look(parser)
     add_daemon(parser)
 
 
@@ -67,7 +71,22 @@ def run(options: argparse.Namespace) -> int:
     approve = None if options.approve is None else Approve(options.approve)
     message = _message(options)
     request = ChatRequest(options.chat, message, options.model, options.effort, approve)
+    if not message and sys.stdin.isatty() and sys.stdout.isatty():
+        return at_terminal(url, token, request, options)
+    if not message and options.chat is None:
+        raise CannotStart("chat", NOBODY, "send a message with -m, or on standard input")
     return talk(url, token, request)
+
+
+def at_terminal(url: str, token: str, request: ChatRequest, options: argparse.Namespace) -> int:
+    """Hold a conversation at the terminal. Its library is loaded only now: it takes a moment."""
+    from adapters.cli.chat.place.run import TerminalOptions, talk_at_terminal
+
+    look = TerminalOptions(options.theme, options.bell, options.vi, options.plain)
+    try:
+        return talk_at_terminal(url, token, request, look)
+    except (RequestRefused, ServerUnreachable) as fault:
+        raise _refusal(fault) from None
 
 
 def _message(options: argparse.Namespace) -> str:
@@ -86,6 +105,31 @@ def _id(text: str) -> UUID:
         raise argparse.ArgumentTypeError(
             f"{text!r} is no id, see: promptcorner chat --list"
         ) from None
+
+
+def add_look(parser: argparse.ArgumentParser) -> None:
+    """Add the flags that say how the terminal is used."""
+    group = parser.add_argument_group("the terminal")
+    group.add_argument(
+        "--plain",
+        action="store_true",
+        help="lines only, and nothing is drawn anew: for screen readers (also with TERM=dumb)",
+    )
+    group.add_argument("--vi", action="store_true", help="type as in vi")
+    group.add_argument(
+        "--theme",
+        choices=("auto", "dark", "light"),
+        default="auto",
+        metavar="dark|light",
+        help="what the background is; else COLORFGBG says it, or it is dark",
+    )
+    group.add_argument(
+        "--bell",
+        choices=BELLS,
+        default="notify",
+        metavar="|".join(BELLS),
+        help="when the chat needs you: ring, ring and notify where the terminal can, or nothing",
+    )
 
 
 def talk(url: str, token: str, request: ChatRequest) -> int:

@@ -1,7 +1,7 @@
-"""The conversation: the user's lines are sent and the answers shown, until the user leaves.
+"""One message and its answer, for scripts, pipes and `-m`; or what a chat is doing, shown.
 
-Ctrl-C interrupts a turn that runs, and the chat goes on; at the prompt it leaves, as the end of the
-input does. The daemon keeps the chat, which can be gone on with by its id.
+Ctrl-C interrupts the turn that runs. The daemon keeps the chat, which can be gone on with by its
+id.
 """
 
 import signal
@@ -14,8 +14,8 @@ from uuid import UUID
 import trio
 from rich.console import Console
 
-from adapters.cli.chat.approvals import ApprovalPrompter, Approve, read_line
-from adapters.cli.chat.screen import ChatScreen, cost_text, message_view, open_screen
+from adapters.cli.chat.approvals import ApprovalPrompter, Approve
+from adapters.cli.chat.screen import ChatScreen, message_view, open_screen
 from adapters.cli.command_line import printable
 from promptcorner_client import api
 from promptcorner_client.async_client import AsyncClient, ChatEvents
@@ -25,9 +25,7 @@ from promptcorner_client.wire import Chat
 
 TICK_SECONDS = 0.1
 HISTORY_SHOWN = 20  # messages of a chat that is gone on with; older ones are not shown
-LEAVING = frozenset({"/quit", "/exit"})
 INTERRUPTED = 130  # the exit code that a shell has for ctrl-C
-COMMANDS = "/edit TEXT replaces your last message · /compact · /cost · /title TEXT · /quit"
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,7 +40,7 @@ class ChatRequest:
 
 
 async def converse(client: AsyncClient, request: ChatRequest, console: Console) -> int:
-    """Hold the conversation and return the exit code.
+    """Send the message, or show the chat that was named, and return the exit code.
 
     0: the last turn went well, 1: it did not, 130: the turn of a message on the command line was
     interrupted here, so that a script does not take the part of an answer for a whole one.
@@ -54,13 +52,11 @@ async def converse(client: AsyncClient, request: ChatRequest, console: Console) 
         await conversation.send(request.message)
         if conversation.was_interrupted:
             return INTERRUPTED
-    else:
-        await conversation.converse()
     return 0 if conversation.went_well else 1
 
 
 class TerminalChat:
-    """One chat, and the terminal that it is shown on."""
+    """One chat, and the terminal or pipe that its answer is shown on."""
 
     def __init__(self, client: AsyncClient, request: ChatRequest, console: Console) -> None:
         self._client = client
@@ -95,46 +91,6 @@ class TerminalChat:
         if self._chat.status in ("running", "interrupting", "requires_action"):
             await self._follow(self._chat)
 
-    async def converse(self) -> None:
-        """Read lines and do what they say, until the user leaves."""
-        if self._console.is_terminal:
-            self._console.print(f"ctrl-C stops an answer, ctrl-D leaves · {COMMANDS}", style="dim")
-        while not self._has_left:
-            line = await read_line()
-            if line is None or line in LEAVING:
-                break
-            try:
-                await self._do(line)
-            except RequestRefused as refused:
-                self.went_well = False
-                self._console.print(f"✗ {refused}", style="red")
-        if self._chat is not None and self._console.is_terminal:
-            self._console.print(
-                f"\nto go on: promptcorner chat {self._chat.id}", style="dim", highlight=False
-            )
-
-    async def _do(self, line: str) -> None:
-        command, _, rest = line.partition(" ")
-        match command:
-            case "":
-                return
-            case "/title" if self._chat is not None and rest.strip():
-                await self._client.request(api.update_chat(self._chat.id, title=rest.strip()))
-            case "/edit" if self._chat is not None and rest.strip():
-                await self._edit(self._chat, rest.strip())
-            case "/compact" if self._chat is not None:
-                await self._client.request(api.compact(self._chat.id))
-                await self._follow(self._chat)
-            case "/cost" if self._chat is not None:
-                cost = await self._client.request(api.cost(self._chat.id))
-                self._console.print(cost_text(cost), style="dim", highlight=False)
-            case "/title" | "/edit" | "/compact" | "/cost" if self._chat is None:
-                self._console.print("there is no chat yet: send a message first", style="dim")
-            case "/help" | "/title" | "/edit" | "/compact" | "/cost":
-                self._console.print(COMMANDS, style="dim")
-            case _:
-                await self.send(line)
-
     async def send(self, text: str) -> None:
         """Send a message, in a new chat if there is none yet, and follow the turn."""
         more = {"model_config_id": self._request.model, "reasoning_effort": self._request.effort}
@@ -147,15 +103,6 @@ class TerminalChat:
         else:
             sent = await self._client.request(api.send(self._chat.id, text, **chosen))
             await self._follow(self._chat, since=sent.message.id if sent.message else 0)
-
-    async def _edit(self, chat: Chat, text: str) -> None:
-        latest = await self._client.request(api.prompts(chat.id, 1))
-        if not latest.prompts:
-            self._console.print("there is no message yet that could be replaced", style="dim")
-            return
-        edited = await self._client.request(api.edit(chat.id, latest.prompts[0].id, text))
-        self._last_id = edited.message.id - 1
-        await self._follow(chat, since=edited.message.id)
 
     async def _follow(self, chat: Chat, *, since: int = 0) -> None:
         """Show the turn until the chat rests; ctrl-C interrupts it.

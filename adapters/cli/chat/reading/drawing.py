@@ -1,0 +1,313 @@
+"""Items of a chat as text of a terminal: with colours, at a width. Pure.
+
+What models, users and commands have written may hold control characters; none of them reaches the
+terminal, except the colours of a command's output.
+"""
+
+import json
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from io import StringIO
+from typing import ClassVar
+
+from rich.console import Console, Group, RenderableType
+from rich.markdown import Heading, Markdown, MarkdownElement
+from rich.padding import Padding
+from rich.segment import Segment
+from rich.style import Style
+from rich.syntax import Syntax
+from rich.text import Text
+
+from actors.tools.approval_rules import START
+from adapters.cli.chat.reading.blocks import MarkdownBlock
+from adapters.cli.chat.reading.cards import (
+    CallCard,
+    outcome_of,
+    output_of,
+    pretty,
+    subject_of,
+)
+from adapters.cli.chat.reading.diffs import FileChange, changes_of, is_readable_change
+from adapters.cli.chat.reading.scrollback import (
+    ConsentCard,
+    Item,
+    NoteLine,
+    ThoughtFold,
+    Unfinished,
+    UserWords,
+)
+from promptcorner_client.wire import ChatApproval
+
+OUTPUT_LINES = 5  # of a command or a result that went well; the rest is in the pager
+FAILED_LINES = 15
+DIFF_LINES = 30
+LIVE_LINES = 5  # of a command that runs
+TONES = {"quiet": "dim", "warning": "yellow", "error": "red"}
+DIFF_STYLES = {"+": "green", "-": "red", "@": "cyan"}
+
+_SEQUENCE = re.compile(
+    r"""\x1b(?:\[(?P<csi>[0-?]*[ -/]*[@-~])    # with parameters
+    |\][^\x07\x1b]*(?:\x07|\x1b\\)?           # titles, links, notifications
+    |[PX^_][^\x1b]*(?:\x1b\\)?                # texts for the terminal
+    |.?)""",
+    re.DOTALL | re.VERBOSE,
+)
+_COLOURS = re.compile(r"[0-9;:]*m")
+_CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
+_CONTROL_BUT_ESC = re.compile(r"[\x00-\x08\x0b-\x1a\x1c-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
+
+
+class PlainHeading(Heading):
+    """A heading at the left, without a box around it."""
+
+    def __rich_console__(self, console: Console, options: object) -> Iterator[RenderableType]:
+        self.text.justify = "left"
+        self.text.stylize("bold underline" if self.tag in ("h1", "h2") else "bold")
+        yield self.text
+
+
+class ChatMarkdown(Markdown):
+    """Markdown as answers are drawn."""
+
+    elements: ClassVar[dict[str, type[MarkdownElement]]] = {
+        **Markdown.elements,
+        "heading_open": PlainHeading,
+    }
+
+
+@dataclass(frozen=True, slots=True)
+class Look:
+    """The width of the terminal, and what it can show."""
+
+    width: int = 80
+    has_colour: bool = True
+    is_light: bool = False
+    is_plain: bool = False  # for screen readers: words instead of signs
+
+    def console(self) -> Console:
+        return Console(
+            file=StringIO(),
+            force_terminal=not self.is_plain,
+            width=max(20, self.width),
+            color_system="standard" if self.has_colour and not self.is_plain else None,
+            no_color=not self.has_colour,
+            highlight=False,
+            emoji=False,
+            legacy_windows=False,
+        )
+
+    @property
+    def code_theme(self) -> str:
+        return "ansi_light" if self.is_light else "ansi_dark"
+
+
+def text_of_items(items: Sequence[Item], look: Look, *, gap: bool = True) -> str:
+    """Return items as text, each after an empty line."""
+    text = ""
+    for item in items:
+        is_close = isinstance(item, NoteLine) and item.tone == "quiet"
+        is_close = is_close or (isinstance(item, MarkdownBlock) and item.goes_on)
+        text += ("\n" if gap and not is_close else "") + _drawn(view_of(item, look), look)
+    return text
+
+
+def _drawn(view: RenderableType, look: Look) -> str:
+    """Return what is drawn, without empty lines around it."""
+    console = look.console()
+    console.print(view)
+    file = console.file
+    assert isinstance(file, StringIO), "the console writes into memory"
+    lines = [line.rstrip() for line in file.getvalue().splitlines()]
+    while lines and not lines[0]:
+        lines.pop(0)
+    while lines and not lines[-1]:
+        lines.pop()
+    return "".join(f"{line}\n" for line in lines)
+
+
+def view_of(item: Item, look: Look) -> RenderableType:
+    """Return an item as rich draws it."""
+    match item:
+        case UserWords(text, files):
+            lines = [*harmless(text).splitlines(), *(f"▫ {harmless(name)}" for name in files)]
+            mark = "You: " if look.is_plain else "> "
+            said = [f"{mark if n == 0 else '  '}{line}" for n, line in enumerate(lines)]
+            return Text("\n".join(said), "bold cyan" if not look.is_light else "bold blue")
+        case MarkdownBlock(text):
+            return markdown_view(text, look)
+        case ThoughtFold(text):
+            words = len(text.split())
+            return Text(f"∴ thought, {words} words · ctrl-O opens it", "dim italic")
+        case NoteLine(text, tone):
+            return Text(harmless(text), TONES[tone])
+        case ConsentCard(approval, is_agents):
+            return consent_view(approval, look, is_agents=is_agents)
+        case CallCard():
+            return card_view(item, look)
+
+
+def markdown_view(text: str, look: Look) -> Markdown:
+    return ChatMarkdown(harmless(text), code_theme=look.code_theme, hyperlinks=False)
+
+
+def card_view(card: CallCard, look: Look, *, spinner: str = "") -> RenderableType:
+    """Return a call: its head, and what there is to see of its result or of what it does."""
+    style = "red" if card.has_failed and card.is_done else "green" if card.is_done else "cyan"
+    mark = spinner or card.mark
+    if look.is_plain:
+        mark = "Failed:" if card.mark == "✗" else "Done:" if card.is_done else "Running:"
+    head = Text.assemble((f"{mark} ", style), (harmless(card.name), "bold"))
+    if subject := subject_of(card):
+        head.append(f"  {harmless(subject)}")
+    if outcome := outcome_of(card):
+        head.append(f" · {harmless(outcome)}", "red" if card.has_failed else "dim")
+    head.overflow, head.no_wrap = "ellipsis", not card.has_failed
+    body = [*_changes(card.changes)] if card.is_done else []
+    if not body:
+        body = list(_output(card))
+    return Group(head, *[Padding(line, (0, 0, 0, 2)) for line in body])
+
+
+def _output(card: CallCard) -> Iterator[Text]:
+    text = output_of(card)
+    most = LIVE_LINES if not card.is_done else FAILED_LINES if card.has_failed else OUTPUT_LINES
+    if card.is_done and not card.has_failed and card.name in ("read_file", "read_skill"):
+        most = 0
+    lines = Text.from_ansi(coloured(text)).split("\n", allow_blank=False)
+    hidden = max(0, len(lines) - most)
+    if hidden and card.is_done:
+        yield Text(f"… {hidden} lines · ctrl-O opens them", "dim")
+    for line in lines[len(lines) - most :] if most else ():
+        line.no_wrap, line.overflow = True, "ellipsis"
+        line.style = "dim" if not card.has_failed else ""
+        yield line
+
+
+def _changes(changes: Sequence[FileChange]) -> Iterator[RenderableType]:
+    for change in changes:
+        if len(changes) > 1:
+            yield Text(harmless(change.summary), "bold")
+        yield from diff_lines(change, DIFF_LINES)
+
+
+def diff_lines(change: FileChange, most: int = 0) -> Iterator[Text]:
+    """Yield the lines of a diff, all or the first ones."""
+    shown = change.lines[:most] if most else change.lines
+    for line in shown:
+        yield Text(
+            harmless(line), DIFF_STYLES.get(line[:1], ""), no_wrap=bool(most), overflow="fold"
+        )
+    if hidden := len(change.lines) - len(shown):
+        yield Text(f"… {hidden} more lines · ctrl-O opens them", "dim")
+
+
+def consent_view(approval: ChatApproval, look: Look, *, is_agents: bool) -> RenderableType:
+    """Return all that a call would do, so that users do not allow what they have not seen."""
+    who = f"the agent “{approval.chat_title}”" if is_agents else f"“{approval.chat_title}”"
+    head = Text(one_line(f"? {approval.tool_name}, asked by {who}"), "bold yellow")
+    try:
+        args: object = json.loads(approval.args)
+    except ValueError:
+        args = approval.args
+    body: list[RenderableType] = []
+    if is_readable_change(approval.tool_name, args):
+        for change in changes_of(approval.tool_name, args):
+            body += [Text(harmless(change.summary), "bold"), *diff_lines(change)]
+    elif is_command(approval, args):
+        assert isinstance(args, Mapping), "a command has arguments"
+        command = harmless(args["command"])
+        body.append(Syntax(command, "bash", theme=look.code_theme, word_wrap=True))
+        rest = {name: value for name, value in args.items() if name != "command" and value}
+        body += [Text(harmless(pretty(rest)), "dim")] if rest else []
+    else:
+        body.append(Text(harmless(pretty(args))))
+    return Group(head, *[Padding(line, (0, 0, 0, 2)) for line in body])
+
+
+def is_command(approval: ChatApproval, args: object) -> bool:
+    """Tell whether a call runs a command that can be shown as such."""
+    is_start = approval.tool_name.startswith(START)
+    return not is_start and isinstance(args, Mapping) and isinstance(args.get("command"), str)
+
+
+def deadline_text(approval: ChatApproval, at: datetime) -> str:
+    """Return until when a call waits, and how long that is."""
+    if approval.expires_at is None:
+        return "it waits as long as it takes"
+    left = max(0, int((approval.expires_at - at).total_seconds()))
+    clock = approval.expires_at.astimezone().strftime("%H:%M:%S")
+    return f"until {clock} ({left // 60}:{left % 60:02d} left), then it is denied"
+
+
+def live_fragments(
+    live: Unfinished, look: Look, *, rows: int, spinner: str
+) -> list[tuple[str, str]]:
+    """Return the end of what is unfinished, in so many rows, as fragments of prompt_toolkit."""
+    views: list[RenderableType] = []
+    if live.thought:
+        tail = " ".join(live.thought[-look.width * 2 :].split())
+        words = len(live.thought.split())
+        views.append(Text(f"∴ thinking, {words} words … {tail[-look.width + 30 :]}", "dim italic"))
+    if live.markdown.strip():
+        views.append(markdown_view(live.markdown, look))
+    views += [card_view(card, look, spinner=spinner) for card in live.calls]
+    if not views:
+        return []
+    console = look.console()
+    lines = console.render_lines(Group(*views), pad=False)[-rows:]
+    return [fragment for line in lines for fragment in (*map(_fragment, line), ("", "\n"))][:-1]
+
+
+def _fragment(segment: Segment) -> tuple[str, str]:
+    return style_words(segment.style), segment.text
+
+
+def style_words(style: Style | None) -> str:
+    """Return a style of rich in the words of prompt_toolkit."""
+    if style is None:
+        return ""
+    words = [
+        name
+        for name, is_set in (
+            ("bold", style.bold),
+            ("italic", style.italic),
+            ("underline", style.underline),
+            ("reverse", style.reverse),
+            ("class:dim", style.dim),
+        )
+        if is_set
+    ]
+    for prefix, colour in (("fg", style.color), ("bg", style.bgcolor)):
+        if colour is not None and colour.number is not None and colour.number < 16:
+            words.append(f"{prefix}:{ANSI_NAMES[colour.number]}")
+    return " ".join(words)
+
+
+ANSI_NAMES = (
+    *("ansiblack", "ansired", "ansigreen", "ansiyellow", "ansiblue", "ansimagenta", "ansicyan"),
+    *("ansigray", "ansibrightblack", "ansibrightred", "ansibrightgreen", "ansibrightyellow"),
+    *("ansibrightblue", "ansibrightmagenta", "ansibrightcyan", "ansiwhite"),
+)
+
+
+def harmless(text: str) -> str:
+    """Return a text without what would move the cursor, ring, or turn the direction around."""
+    return _CONTROL.sub("?", text.replace("\t", "    "))
+
+
+def one_line(text: str) -> str:
+    return harmless(text.replace("\n", "?"))
+
+
+def coloured(text: str) -> str:
+    """Return the output of a command with its colours, and with nothing else that it controls."""
+    kept = _SEQUENCE.sub(_only_colours, text.replace("\r\n", "\n"))
+    lines = (line.rstrip("\r").rpartition("\r")[2] for line in kept.split("\n"))
+    return _CONTROL_BUT_ESC.sub("", "\n".join(lines).replace("\t", "    "))
+
+
+def _only_colours(found: re.Match[str]) -> str:
+    csi = found["csi"] or ""
+    return f"\x1b[{csi}" if _COLOURS.fullmatch(csi) else ""

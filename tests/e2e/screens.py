@@ -1,0 +1,119 @@
+"""A terminal with a screen in memory: a command runs in it, keys are typed, the screen is read."""
+
+import contextlib
+import fcntl
+import os
+import pty
+import select
+import signal
+import struct
+import subprocess
+import termios
+import time
+
+import pyte
+
+from tests.e2e.daemons import command, environment
+from tests.patience import PATIENCE_SECONDS
+
+READ_BYTES = 65_536
+HISTORY_LINES = 5_000  # of what has scrolled away
+
+
+class ScreenTerminal:
+    """A command in a terminal of its own, so many columns wide and lines high."""
+
+    def __init__(self, *words, columns=80, lines=24, **settings):
+        self._screen = pyte.HistoryScreen(columns, lines, history=HISTORY_LINES, ratio=0.5)
+        self._stream = pyte.ByteStream(self._screen)
+        self._here, mine = pty.openpty()
+        self.raw = b""  # all that was written
+        self.last_at = 0.0  # when the last of it came
+        self.resize(columns, lines, tells=False)
+        words, how = command(*words)
+        self.process = subprocess.Popen(
+            words,
+            env=environment(**{"TERM": "xterm-256color", "COLUMNS": "", "LINES": "", **settings}),
+            stdin=mine,
+            stdout=mine,
+            stderr=mine,
+            start_new_session=True,
+            preexec_fn=_take_terminal,  # so that control characters are signals
+            **how,
+        )
+        os.close(mine)
+
+    def resize(self, columns, lines, *, tells=True):
+        """Give the terminal another size, as a user who drags its corner."""
+        size = struct.pack("HHHH", lines, columns, 0, 0)
+        fcntl.ioctl(self._here, termios.TIOCSWINSZ, size)
+        self._screen.resize(lines, columns)
+        if tells:
+            os.killpg(os.tcgetpgrp(self._here), signal.SIGWINCH)
+
+    def types(self, text):
+        os.write(self._here, text.encode())
+
+    def pastes(self, text):
+        """Paste a text, as a terminal hands it to a program that asked for pastes as a whole."""
+        self.types(f"\x1b[200~{text}\x1b[201~")
+
+    @property
+    def shown(self):
+        """The screen, without the spaces at the ends of its lines."""
+        return "\n".join(line.rstrip() for line in self._screen.display)
+
+    @property
+    def everything(self):
+        """What has scrolled away, and the screen below it."""
+        gone = (
+            "".join(row[x].data for x in sorted(row)).rstrip() for row in self._screen.history.top
+        )
+        return "\n".join([*gone, self.shown])
+
+    def read(self, seconds):
+        """Follow the command for so long, or until it ends."""
+        end = time.monotonic() + seconds
+        while (left := end - time.monotonic()) > 0:
+            if select.select([self._here], [], [], left)[0]:
+                try:
+                    data = os.read(self._here, READ_BYTES)
+                except OSError:  # the other end is gone: everything has been read
+                    return
+                self.raw += data
+                self.last_at = time.monotonic()
+                self._stream.feed(data)
+
+    def until(self, *texts, gone=(), all_of_it=False):
+        """Follow the command until these stand on the screen and those do not; the screen then."""
+        deadline = time.monotonic() + PATIENCE_SECONDS
+        while True:
+            shown = self.everything if all_of_it else self.shown
+            missing = [text for text in texts if text not in shown]
+            left_over = [
+                text for text in ([gone] if isinstance(gone, str) else gone) if text in shown
+            ]
+            if not missing and not left_over:
+                return shown
+            assert time.monotonic() < deadline, f"missing {missing}, still {left_over}:\n{shown}"
+            self.read(0.02)
+
+    def ends(self):
+        """Follow the command to its end; its exit code."""
+        deadline = time.monotonic() + PATIENCE_SECONDS
+        while self.process.poll() is None:
+            assert time.monotonic() < deadline, f"it does not end:\n{self.shown}"
+            self.read(0.02)
+        self.read(0.02)
+        return self.process.returncode
+
+    def close(self):
+        if self.process.poll() is None:
+            self.process.kill()
+        self.process.wait()
+        with contextlib.suppress(OSError):
+            os.close(self._here)
+
+
+def _take_terminal():
+    fcntl.ioctl(0, termios.TIOCSCTTY, 0)

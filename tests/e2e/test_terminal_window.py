@@ -1,0 +1,309 @@
+"""The place to work in: keys are typed into `promptcorner chat`, and the screen is compared."""
+
+import json
+import re
+import tempfile
+from pathlib import Path
+
+import httpx2
+import pytest
+
+from tests.e2e.daemons import a_daemon, run
+from tests.e2e.processes import belonging_to, eventually, free_ports
+from tests.e2e.providers import a_provider
+from tests.e2e.screens import ScreenTerminal
+
+pytestmark = pytest.mark.slow
+
+SMALL, LARGE = {"columns": 80, "lines": 24}, {"columns": 200, "lines": 60}
+LOOK = "[[tool-calls: list_templates:{}]] [[text: looked]] look"
+CHAT_ID = re.compile(r"promptcorner chat\s+([0-9a-f-]{36})")
+ENDLESS = "[[deltas: 10000]] [[delta-ms: 50]] go on"
+
+
+@pytest.fixture(scope="module")
+def place():
+    """A daemon and its model, and a home for what the terminal keeps."""
+    with tempfile.TemporaryDirectory(prefix="promptcorner-tests-") as top:
+        Path(top).chmod(0o711)
+        (Path(top) / "templates/web").mkdir(parents=True)
+        (Path(top) / "templates/web/README.md").write_text("a place")
+        settings = {
+            "PROMPTCORNER_DRAIN_SECONDS": "0",
+            "PROMPTCORNER_SANDBOX": "none",
+            "PROMPTCORNER_TEMPLATES_DIR": f"{top}/templates",
+            "PROMPTCORNER_APPROVAL_RULES": "list_templates=ask,read_skill=ask",
+        }
+        home = Path(top) / "home"
+        with a_provider() as provider, a_daemon(home, **settings, **provider.settings) as daemon:
+            url = "http://" + daemon.wait_ready()["listen"]
+            yield {
+                "PROMPTCORNER_URL": url,
+                "PROMPTCORNER_DATA_DIR": str(home),
+                "XDG_STATE_HOME": f"{top}/state",
+                "PAGER": "cat",
+            }
+            assert 0 == daemon.stop()
+        eventually(lambda: not belonging_to(top), "every process of the daemon is gone")
+
+
+@pytest.fixture
+def opened(place):
+    """Open a terminal; all are closed at the end."""
+    terminals = []
+
+    def start(*words, size=SMALL, waits_for="new chat", **settings):
+        terminal = ScreenTerminal("chat", *words, **size, **place, **settings)
+        terminals.append(terminal)
+        if waits_for:
+            terminal.until(waits_for)
+        return terminal
+
+    yield start
+    for terminal in terminals:
+        terminal.close()
+
+
+def answers_of(terminal):
+    """The screen above the window."""
+    return terminal.shown.split("\n──")[0]
+
+
+def chat_of(terminal):
+    """Leave a terminal; the id of its chat, as it says how to come back."""
+    terminal.types("\x04")
+    code = terminal.ends()
+    found = CHAT_ID.findall(terminal.everything.replace("\n", ""))
+    return code, found[-1]
+
+
+def asked(place, path):
+    """Ask the daemon as a program on its machine does."""
+    token = run("tokens", "create", "story", **place)[1].strip()
+    answer = httpx2.get(place["PROMPTCORNER_URL"] + path, headers={"Coder-Session-Token": token})
+    return answer.json()
+
+
+def test_a_chat_is_begun_left_and_taken_up_again(opened, place):
+    terminal = opened()
+    terminal.pastes(
+        "[[text: # Rivers\n\n| name | km |\n|---|---|\n| Rhine | 1230 |]]\nthree\nlines"
+    )
+    terminal.until("lines")
+    terminal.types(" morf\x1b[Da\x1b[D\x1b[D\x7f\x7f\r")  # arrows and backspace edit the line
+    shown = terminal.until("Rhine", "of 128k", gone="thinking")
+    code, chat = chat_of(terminal)
+    said = asked(place, f"/api/experimental/chats/{chat}/prompts")["prompts"]
+
+    again = opened(chat, size=LARGE, waits_for="connected")
+    seen = again.until("Rhine", "three", "Rivers")
+    again.types("\x1b[A")  # up: what was typed in the other run
+
+    assert 0 == code
+    assert "Rivers" in shown
+    assert "**" not in shown
+    assert "| name" not in shown.split("lines")[-1], "a table is drawn"
+    assert 1 == len(said), "what was pasted is one message"
+    assert "three\nlines" in said[0]["text"]
+    assert seen.count("Rhine") == 2, "once in what was asked, once in the answer"
+    again.until("> [[text: # Rivers")
+
+
+def test_consent_waits_for_a_pause_keeps_what_is_typed_and_takes_words(opened):
+    terminal = opened()
+    terminal.types(f"{LOOK}\r")
+    terminal.until("? list_templates, asked by", "May list_templates run?")
+    terminal.types("y and more")  # typed on: it is no answer
+    terminal.until("kept for afterwards: y and more", "n denies it")
+    terminal.types("n")
+    terminal.until("> n")
+    terminal.types("not today\r")
+    terminal.until("✗ list_templates", "not today", "looked", "> y and more")
+    terminal.types("\x03")
+    terminal.until(gone="> y and more")
+    for answer in ("y", "a"):
+        terminal.types(f"{LOOK} again\r")
+        terminal.until("May list_templates run?", gone="keys answer once")
+        terminal.types(answer)
+        terminal.until("allow once" if answer == "y" else "allow always", gone="May list")
+        terminal.until("looked", gone="answering")
+    terminal.types("[[tool-calls: list_templates:{}]] [[text: unasked]] look\r")
+
+    terminal.until("unasked", gone="May list_templates")
+
+
+def test_an_unknown_command_is_asked_about_and_not_sent(opened):
+    terminal = opened()
+    terminal.types("/modle\r")
+    terminal.until("There is no command /modle. Did you mean:", "1  /model", gone="once you pause")
+    terminal.types("1")
+    terminal.until("Which model")
+    terminal.types("\x03")
+    terminal.until(gone="Which model")
+    terminal.types("\x03")
+    terminal.until("ctrl-D or /quit leaves, and the chat goes on by itself")
+    terminal.types("/etc/hosts is a file [[text: so it is]]\r")
+
+    shown = terminal.until("so it is", gone="There is no command")
+    assert "> /etc/hosts is a file" in shown
+
+
+def test_what_waits_is_reordered_reworded_removed_and_steered(opened, place):
+    terminal = opened()
+    terminal.types(f"{ENDLESS}\r")
+    terminal.until("answering", "Esc stops it")
+    for words in ("first wish", "second wish", "third wish"):
+        terminal.types(f"{words}\r")
+        terminal.until(f"◷ {words}")
+    terminal.types("at once\x13")  # ctrl-S
+    terminal.until("4 queued")
+    terminal.types("\x14")
+    terminal.until("What waits, in this order")
+    terminal.types("\x0b")  # ctrl-K removes the one that is chosen
+    terminal.until("3 queued", "1/3")
+    terminal.types("\r")
+    terminal.until("rewording a message that waits")
+    terminal.types("\x15[[text: done]] reworded wish\r")
+    terminal.until("◷ [[text: done]] reworded wish", gone="rewording")
+    terminal.types("\x1b")
+    terminal.until("done", gone="answering")
+    _, chat = chat_of(terminal)
+
+    said = [
+        one["text"] for one in asked(place, f"/api/experimental/chats/{chat}/prompts")["prompts"]
+    ]
+    assert ["first wish"] == [each for each in ("first wish",) if each not in said], (
+        "it was removed"
+    )
+    assert any("reworded wish" in each for each in said)
+
+
+def test_esc_stops_and_esc_esc_edits_an_earlier_message(opened):
+    terminal = opened()
+    terminal.types(f"{ENDLESS}\r")
+    terminal.until("answering")
+    terminal.types("\x1b")
+    terminal.until("connected", gone=("answering", "stopping"))
+    terminal.types("\x1b\x1b")
+    terminal.until("Which message shall be another?")
+    terminal.types("\r")
+    terminal.until("rewording an earlier message")
+    terminal.types("\x15[[text: otherwise]] said\r")
+
+    terminal.until("an earlier message was edited", "otherwise", gone="rewording")
+
+
+def test_questions_and_plans_are_forms(opened):
+    options = [
+        {"label": "Tea", "description": "green"},
+        {"label": "Coffee", "description": "black"},
+    ]
+    question = {"header": "Drink", "question": "Which drink?", "options": options}
+    asks = json.dumps({"questions": [question, {**question, "question": "And then?"}]})
+    terminal = opened()
+    terminal.types("/plan\r")
+    terminal.until("planning")
+    terminal.types(f"[[tool-calls: ask_user_question:{asks}]] [[text: noted]] ask me\r")
+    terminal.until("Which drink? (1 of 2)", "1  Tea · green", gone="once you pause")
+    terminal.types("2")
+    terminal.until("And then? (2 of 2)")
+    terminal.types("water\r")
+    terminal.until("Which drink?\n  Coffee", "And then?\n  water", gone="(2 of 2)")
+    plan = json.dumps({"plan": "## First\n\nLook around."})
+    terminal.until(gone=("thinking", "answering"))
+    terminal.types(f"[[tool-calls: propose_plan:{plan}]] [[text: so]] plan it\r")
+    terminal.until("Look around.", "Shall it be carried out?", gone="once you pause")
+    terminal.types("y")
+
+    terminal.until("> Carry out the plan.", gone="planning ·")
+
+
+def test_a_resize_in_mid_word_keeps_the_answer_and_what_is_typed(opened):
+    terminal = opened()
+    terminal.types("[[deltas: 60]] [[delta-ms: 40]] [[delta-chars: 12]] talk\r")
+    terminal.until("answering")
+    terminal.types("half a thou")
+    terminal.until("> half a thou")
+    terminal.resize(**LARGE)
+    terminal.read(0.3)
+    terminal.resize(columns=60, lines=20)
+    terminal.types("ght")
+    terminal.until("> half a thought", gone="answering")
+
+    assert 1 == terminal.shown.count("half a thought")
+    assert 1 == terminal.shown.count("connected")
+
+
+def test_no_key_is_lost_while_the_answer_comes_fast(opened):
+    terminal = opened()
+    terminal.types("[[deltas: 400]] [[delta-ms: 5]] talk\r")
+    terminal.until("answering")
+    words = "the quick brown fox jumps over the lazy dog, twice over"
+    for letter in words:
+        terminal.types(letter)
+        terminal.read(0.01)
+
+    terminal.until(f"> {words}")
+
+
+def test_a_daemon_that_is_killed_in_mid_word_is_waited_for(tmp_path_factory, database):
+    port = free_ports()
+    with tempfile.TemporaryDirectory(prefix="promptcorner-tests-") as top, a_provider() as provider:
+        home = Path(top) / "home"
+        home.mkdir()
+        settings = {
+            **provider.settings,
+            "DATABASE_URL": database,
+        }
+        client = {
+            "PROMPTCORNER_URL": f"http://127.0.0.1:{port}",
+            "PROMPTCORNER_DATA_DIR": str(home),
+            "XDG_STATE_HOME": f"{top}/state",
+        }
+        with a_daemon(home, listen=f"127.0.0.1:{port}", **settings) as first:
+            first.wait_ready()
+            terminal = ScreenTerminal("chat", **SMALL, **client)
+            terminal.until("new chat")
+            terminal.types("[[deltas: 60]] [[delta-ms: 50]] talk\r")
+            terminal.until("answering")
+            terminal.types("kept")
+            first.kill()
+            terminal.until("no connection, trying again", "> kept")
+        with a_daemon(home, listen=f"127.0.0.1:{port}", **settings) as second:
+            second.wait_ready()
+            terminal.until("● connected", "> kept")
+            terminal.until("answering")
+            terminal.until("● connected", "> kept", gone=("answering", "thinking"))
+            terminal.types("\x03")
+            terminal.until(gone="> kept")
+            terminal.types("[[text: here again]] and now\r")
+            terminal.until("here again")
+            terminal.close()
+            assert 0 == second.stop()
+
+
+def test_plain_lines_draw_nothing_anew(opened):
+    terminal = opened("--plain", waits_for="/help lists")
+    terminal.types("[[text: # One\n\ntwo]] hello\n".replace("\n\n", " "))
+    terminal.until("Working.", "One two", "Done.")
+    terminal.types(f"{LOOK}\n")
+    terminal.until("May list_templates run?", "n denies it")
+    terminal.read(0.7)  # the pause that makes a line an answer
+    terminal.types("y\n")
+    terminal.until("Done: list_templates", "looked")
+    terminal.types("/resume\n")
+    terminal.until("Type a number")
+    terminal.types("\n")
+    terminal.types("/quit\n")
+
+    assert 0 == terminal.ends()
+    assert b"\x1b" not in terminal.raw
+
+
+def test_without_colours_nothing_is_coloured(opened):
+    terminal = opened(NO_COLOR="1")
+    terminal.types("[[text: **bold** `code`]] hello\r")
+    terminal.until("bold code", gone="answering")
+
+    coloured = re.findall(rb"\x1b\[[0-9;]*m", terminal.raw)
+    assert {b"3", b"4", b"9"}.isdisjoint({code[2:3] for code in coloured if len(code) > 4})
