@@ -18,6 +18,7 @@ pytestmark = pytest.mark.slow
 SMALL, LARGE = {"columns": 80, "lines": 24}, {"columns": 200, "lines": 60}
 LOOK = "[[tool-calls: list_templates:{}]] [[text: looked]] look"
 CHAT_ID = re.compile(r"promptcorner chat\s+([0-9a-f-]{36})")
+AT_WORK = ("thinking", "answering", "stopping")
 ENDLESS = "[[deltas: 10000]] [[delta-ms: 50]] go on"
 
 
@@ -166,7 +167,7 @@ def test_what_waits_is_reordered_reworded_removed_and_steered(opened, place):
     terminal.types("\x15[[text: done]] reworded wish\r")
     terminal.until("◷ [[text: done]] reworded wish", gone="rewording")
     terminal.types("\x1b")
-    terminal.until("done", gone="answering")
+    terminal.until("> [[text: done]] reworded wish", gone=("queued", *AT_WORK))
     _, chat = chat_of(terminal)
 
     said = [
@@ -285,7 +286,8 @@ def test_a_daemon_that_is_killed_in_mid_word_is_waited_for(tmp_path_factory, dat
 def test_plain_lines_draw_nothing_anew(opened):
     terminal = opened("--plain", waits_for="/help lists")
     terminal.types("[[text: # One\n\ntwo]] hello\n".replace("\n\n", " "))
-    terminal.until("Working.", "One two", "Done.")
+    shown = terminal.until("One two", "Done.")
+    assert "You:" not in shown, "what was typed stands there already"
     terminal.types(f"{LOOK}\n")
     terminal.until("May list_templates run?", "n denies it")
     terminal.read(0.7)  # the pause that makes a line an answer

@@ -6,7 +6,9 @@ words in the place of signs; a question is printed with its answers, and the nex
 
 import asyncio
 import os
+import shutil
 import sys
+from collections import deque
 from collections.abc import Sequence
 
 from adapters.cli.chat.deciding.asking import Ask
@@ -18,7 +20,7 @@ from adapters.cli.chat.reading.drawing import text_of_items
 from adapters.cli.chat.reading.scrollback import Item, UserWords
 from runtime.clock import wall
 
-WIDTH = 100
+LINES_MAX = 100  # messages of one's own that are not repeated; further ones are
 READ_BYTES = 65_536
 STATUS_WORDS = {
     "running": "Working.\n",
@@ -37,14 +39,15 @@ class PlainFront:
         self._bell = bell
         self._left = asyncio.Event()
         self._typed = b""
+        self._lines: deque[str] = deque(maxlen=LINES_MAX)  # typed here, and not yet heard of
         self._picking: tuple[PickList, asyncio.Future[Pick | None]] | None = None
         self._gate = AskGate()
         self._said_ask: object = None
         self._said_status = ""
 
     def show(self, items: Sequence[Item]) -> None:
-        heard = [item for item in items if not isinstance(item, UserWords) or self._is_old(item)]
-        self._write(text_of_items(heard, look_at(WIDTH, theme="dark", is_plain=True)))
+        look = look_at(shutil.get_terminal_size().columns, theme="dark", is_plain=True)
+        self._write(text_of_items([item for item in items if not self._is_own(item)], look))
 
     def changed(self) -> None:
         """Say what the chat does, once each time that it does something else."""
@@ -136,6 +139,7 @@ class PlainFront:
         if self._picking is not None:
             self._choose(line)
         elif desk is not None:
+            self._lines.append(line)
             asked = self._asked if self._gate.is_open else None
             desk.live.spawn(desk.typed(line, asked=asked))
 
@@ -148,9 +152,12 @@ class PlainFront:
         if not future.done():
             future.set_result(("enter", rows.rows[number - 1]) if is_one else None)
 
-    def _is_old(self, item: UserWords) -> bool:
-        """Tell whether a message is of the past: one that was just typed stands there already."""
-        return self.desk is None or not self.desk.live.seen.status
+    def _is_own(self, item: Item) -> bool:
+        """Tell whether an item was just typed here: then it stands there already."""
+        if not isinstance(item, UserWords) or item.text not in self._lines:
+            return False
+        self._lines.remove(item.text)
+        return True
 
     def _write(self, text: str) -> None:
         sys.stdout.write(text)
