@@ -39,11 +39,13 @@ const Login = later(() => import("./login/login.js").then((module) => module.Log
 const NewChat = later(() => import("./list/new.js").then((module) => module.NewChat));
 const Panel = later(() => import("./panel/panel.js").then((module) => module.Panel));
 const settings = () => import("./settings/settings.js").then((module) => module.SettingsPage);
+const desktop = later(() => import("./panel/desktop.js").then((module) => module.DesktopAlone));
 const search = () => import("./list/search.js").then((module) => module.SearchPage);
 
 function Stage() {
   switch (route.value.name) {
     case "chat":
+      if (route.value.query.get("view") === "desktop") return html`<${desktop} chat=${route.value.chat} />`;
       return html`<${Columns} />`;
     case "settings":
     case "admin":

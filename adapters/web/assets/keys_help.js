@@ -46,6 +46,10 @@ const GROUPS = [
     {command: "approval.always", title: "Always allow in this chat"},
     {command: "approval.deny", title: "Deny"},
   ]},
+  {group: "Desktop, while you only look", rows: [
+    {keys: "mod+0", title: "Fit"},
+    {keys: "mod+1", title: "Its own size"},
+  ]},
   {group: "List of chats", rows: [
     {command: "chat.next", title: "Next chat"},
     {command: "chat.previous", title: "Previous chat"},

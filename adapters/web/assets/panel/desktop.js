@@ -1,7 +1,9 @@
 // The desktop of the chat's workspace: seen at first, and operated by those who take control of it.
 
 import { html, signal, useEffect, useRef, useSignal } from "../ui.js";
+import { isTyping } from "../keys.js";
 import { isMine } from "../list/acts.js";
+import { icon } from "../shared/icons.js";
 import { usePart } from "../shared/part.js";
 import { ApiError, api } from "../wire/api.js";
 
@@ -23,8 +25,14 @@ export function Desktop({ conversation }) {
   return html`<${Viewer} key=${chat.id} chat=${chat.id} />`;
 }
 
-/** @param {{chat: string}} props */
-function Viewer({ chat }) {
+/** The address of a window with nothing but the desktop of a chat. @param {string} chat */
+const windowOf = (chat) => `/c/${chat}?embed=1&view=desktop`;
+
+/** A desktop alone, in a window of its own. @param {{chat: string}} props */
+export const DesktopAlone = ({ chat }) => html`<section class="desk-alone" aria-label="Desktop"><${Viewer} chat=${chat} isAlone /></section>`;
+
+/** @param {{chat: string, isAlone?: boolean}} props */
+function Viewer({ chat, isAlone = false }) {
   const box = useRef(/** @type {HTMLElement | null} */ (null));
   const screen = useRef(/** @type {import("../vendor/novnc.js").RFB | null} */ (null));
   const state = useSignal(/** @type {State} */ ("closed"));
@@ -38,11 +46,17 @@ function Viewer({ chat }) {
     screen.current.viewOnly = !inControl.value;
     if (inControl.value) screen.current.focus();
   }, [inControl.value, state.value]);
+  useEffect(() => followKeys(() => state.peek() === "open" && !inControl.peek()), []);
   const show = () => void open({ chat, box, screen, state, said, wanted });
+  useEffect(() => void (isAlone && show()), []);
   const hide = () => {
     leave(screen, wanted);
     state.value = "closed";
     inControl.value = false;
+  };
+  const popOut = () => {
+    hide();
+    window.open(windowOf(chat), `desktop-${chat}`, "popup,width=1280,height=800");
   };
   return html`<div class="desk">
     <div class="shells" role="group" aria-label="Desktop">
@@ -51,11 +65,24 @@ function Viewer({ chat }) {
         : html`<button type="button" class="btn sm" onClick=${hide}>Leave the desktop</button>
           <button type="button" class="btn sm" aria-pressed=${inControl.value} disabled=${state.value !== "open"}
             onClick=${() => (inControl.value = !inControl.value)}>Take control</button>
-          <button type="button" class="btn sm" aria-pressed=${fits.value} onClick=${() => (fits.value = !fits.value)}>Fit</button>`}
+          <button type="button" class="btn sm" aria-pressed=${fits.value} title="Fit (Ctrl+0), or its own size (Ctrl+1)" onClick=${() => (fits.value = !fits.value)}>Fit</button>`}
+      ${isAlone ? null : html`<button type="button" class="ic sm" aria-label="Open in a window of its own" title="Open in a window of its own" onClick=${popOut}>${icon("expand")}</button>`}
     </div>
     <div class="screen" ref=${box} hidden=${state.value === "closed"}></div>
     <p class=${`none ${state.value === "closed" && said.value ? "err" : ""}`} role="status">${said.value || words(state.value, inControl.value)}</p>
   </div>`;
+}
+
+/** Hear the keys of its size while they are not those of the desktop. Returns what ends that. @param {() => boolean} areOurs */
+function followKeys(areOurs) {
+  const hear = (/** @type {KeyboardEvent} */ event) => {
+    if (!(event.ctrlKey || event.metaKey) || event.altKey || event.shiftKey || isTyping(event.target) || !areOurs()) return;
+    if (event.key !== "0" && event.key !== "1") return;
+    event.preventDefault();
+    fits.value = event.key === "0";
+  };
+  addEventListener("keydown", hear);
+  return () => removeEventListener("keydown", hear);
 }
 
 /** @param {State} state @param {boolean} inControl */

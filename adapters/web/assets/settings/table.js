@@ -49,6 +49,7 @@ export const ADMIN = [
       { path: "/admin/models", title: "Models", icon: "brain", load: () => import("./admin/models.js"), words: "default limits effort options" },
       { path: "/admin/agents", title: "Agents and titles", icon: "tree", load: () => import("./admin/agents.js"), words: "overrides subagents titles summaries" },
       { path: "/admin/advisor", title: "Advisor", icon: "bulb", load: () => import("./admin/advisor.js"), words: "advice" },
+      { path: "/admin/desktop", title: "Desktops", icon: "screen", load: () => import("./admin/desktop.js"), words: "computer use provider screen vnc" },
       { path: "/admin/spending", title: "Spending", icon: "tag", load: () => import("./admin/spending.js"), words: "budget limit price cost usage" },
     ],
   },

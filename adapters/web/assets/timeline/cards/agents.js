@@ -9,6 +9,7 @@ import { timeOf } from "../calls.js";
 import { Button, useToggle } from "../controls.js";
 import { callWords } from "./asks.js";
 import { BigText, clipped } from "./big_text.js";
+import { Film } from "./film.js";
 import { CallLine, said } from "./frame.js";
 
 /** @typedef {import("./frame.js").Card} Card @typedef {import("./frame.js").Call} Call */
@@ -17,7 +18,7 @@ import { CallLine, said } from "./frame.js";
 /**
  * @typedef {{id: string, key: string, title: string, status: string, doing: string, report: string,
  *   error: string, type: string, began: number | null, ended: number | null, timedOut: boolean,
- *   isNew: boolean}} Agent
+ *   isNew: boolean, film: string, thumbnail: string}} Agent
  */
 
 const AT_WORK = new Set(["running", "interrupting", "writing"]);
@@ -64,6 +65,8 @@ function join(agents, told, call) {
     ended: told.status && !AT_WORK.has(told.status) ? call.ended : (old?.ended ?? null),
     timedOut: Boolean(told.timed_out),
     isNew: told.isNew ?? old?.isNew ?? false,
+    film: String(told.recording_file_id ?? old?.film ?? ""),
+    thumbnail: String(told.thumbnail_file_id ?? old?.thumbnail ?? ""),
   });
 }
 
@@ -118,6 +121,7 @@ const AgentRow = memo(({ agent, at }) => {
       <summary>Its report${icon("chev")}</summary>
       ${isOpen && html`<div class="in"><${Prose} text=${agent.report} /></div>`}
     </details>`}
+    ${agent.film && html`<${Film} film=${at.href(agent.film)} thumbnail=${agent.thumbnail && at.href(agent.thumbnail)} title=${agent.title} />`}
   </div>`;
 });
 

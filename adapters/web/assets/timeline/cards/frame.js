@@ -33,6 +33,7 @@ import { BigText, clipped } from "./big_text.js";
  * @property {string} icon
  * @property {"commands" | "diffs" | "tools"} kind
  * @property {(call: Call, at: At) => readonly string[]} line what it does and with what: plain text
+ * @property {boolean} [readsWhole] it reads by itself what is left out of a long result
  * @property {boolean} [mono] the second part of the line is code
  * @property {(call: Call, at: At) => readonly any[]} [facts] at the right of the line: words, or a small view
  * @property {(call: Call) => string} [problem] why it is to be red, "" if it is not
@@ -57,7 +58,7 @@ export const CallLine = memo(({ card, call, at }) => {
   return html`<div class="workbox">
     <details class=${`${form} ${acts ? "has-acts" : ""}`} open=${isOpen} onToggle=${onToggle} data-call=${call.key}>
       <summary>${lineOf(card, call, at, problem)}${icon("chev")}</summary>
-      ${isOpen && html`<div class="inside">${errorBox(call, problem)}${card.body(call, at)}<${CutNote} call=${call} at=${at} /></div>`}
+      ${isOpen && html`<div class="inside">${errorBox(call, problem)}${card.body(call, at)}${card.readsWhole ? null : html`<${CutNote} call=${call} at=${at} />`}</div>`}
     </details>
     ${isOpen && acts && html`<span class="work-acts">${acts}</span>`}
   </div>`;

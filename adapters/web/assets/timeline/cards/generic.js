@@ -73,13 +73,13 @@ function media(result) {
   ${!shown && html`<p class="in quiet">${type || "a file"}, which cannot be shown here${file ? "; it is among the files of the chat" : ""}.</p>`}`;
 }
 
-/** A picture that came inside a result. @param {{data: string, type: string}} props */
-function DataImage({ data, type }) {
+/** A picture that came inside a result. @param {{data: string, type: string, alt?: string}} props */
+export function DataImage({ data, type, alt = "What the tool returned" }) {
   const show = (/** @type {HTMLImageElement | null} */ img) => {
     if (img && !img.src) img.src = URL.createObjectURL(blobOf(data, type));
   };
   const done = (/** @type {any} */ event) => URL.revokeObjectURL(event.currentTarget.src);
-  return html`<img class="shot" ref=${show} onLoad=${done} onError=${done} alt="What the tool returned" />`;
+  return html`<img class="shot" ref=${show} onLoad=${done} onError=${done} alt=${alt} />`;
 }
 
 /** @param {string} data in base64 @param {string} type */

@@ -5,6 +5,7 @@ import { html, memo } from "../../ui.js";
 import { icon } from "../../shared/icons.js";
 import { agentModels, Agents, interruptAgent, listAgents, messageAgent, spawnAgent } from "./agents.js";
 import { Approval } from "./approval.js";
+import { computer } from "./computer.js";
 import { editFiles, writeFile } from "./editing.js";
 import { execute, processList, processOutput, processSignal } from "./execute.js";
 import { CallLine } from "./frame.js";
@@ -27,7 +28,7 @@ export const CARDS = [
   writeFile, editFiles,
   execute, processOutput, processList, processSignal,
   spawnAgent, messageAgent, interruptAgent, listAgents, agentModels,
-  askUser, proposePlan,
+  askUser, proposePlan, computer,
   advisor, webSearch, webFetch,
   createWorkspace, startWorkspace, stopWorkspace, listTemplates, readTemplate,
 ];
