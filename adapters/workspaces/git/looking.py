@@ -6,6 +6,10 @@ diffs, a file system monitor, ways to fetch) and may make git slow. So git runs 
 commands have, with all of that switched off, and for a limited time. It writes nothing into the
 repository and takes no lock there: it works on a copy of the index, to which files that are not
 tracked are added by name, so that the diff has them too.
+
+A look is made while a person waits, so it starts few programs, and what costs most is done only
+where it is needed: without such files and without conflicts the index is not copied, and of a few
+such files not all others are looked at once more.
 """
 
 import secrets
@@ -21,7 +25,9 @@ DIFF_BYTES_MAX = 3 * 1024 * 1024  # of one repository; of a longer diff only its
 LINE_BYTES_MAX = 4_096  # of the branch, the remote's address, an error; the rest is left out
 FILTERS_MAX = 200  # settings of filters; a repository with more of them is not looked at
 BINARY_BYTES = 16 * 1024 * 1024  # a larger file is shown as a binary one
+NEW_FILES_BYTES_MAX = 8 * 1024  # of names that are added one by one; with more all are looked at
 RENAMES_MAX = 200  # files that are compared to find renames; with more only equal ones are found
+MEMORY_SCRATCH = "/dev/shm"  # of a sandbox alone, and gone with it
 OUTPUT_BYTES_MAX = DIFF_BYTES_MAX + 4 * LINE_BYTES_MAX
 
 # Settings of the repository and of the home directory that do not count here.
@@ -67,15 +73,25 @@ say() {{ printf '\\n%s %s\\n' "$mark" "$1"; }}
 fail() {{ say error; head -c {LINE_BYTES_MAX} "$own/error"; say end; exit 0; }}
 command -v git >/dev/null || {{ say error; echo 'git is not installed'; say end; exit 0; }}
 cd -- "$root" 2>/dev/null || {{ say gone; say end; exit 0; }}
-trap 'rm -rf -- "$own"' EXIT
-rm -rf -- "$own"
+case $own in {MEMORY_SCRATCH}/*) ;; *) trap 'rm -rf -- "$own"' EXIT ;; esac
+[ ! -e "$own" ] || rm -rf -- "$own"
 mkdir -p -- "$own/objects" || exit 1
 : > "$own/error"
 
-places=$(git rev-parse --show-toplevel --git-path index --git-path objects 2>"$own/error") || fail
-{{ IFS= read -r top; IFS= read -r index; IFS= read -r objects; }} <<END
+base= head=
+places=$(git rev-parse --show-toplevel --git-path index --git-path objects \
+  'HEAD^{{commit}}' --symbolic-full-name HEAD 2>"$own/error")
+code=$?
+{{ IFS= read -r top; IFS= read -r index; IFS= read -r objects
+  IFS= read -r base; IFS= read -r head; }} <<END
 $places
 END
+[ -n "$objects" ] || fail
+if [ $code -ne 0 ]; then  # there is no commit yet, which is the usual reason
+  base=$(git rev-parse -q --verify 'HEAD^{{commit}}' 2>/dev/null) ||
+    base=$(git hash-object -t tree /dev/null)
+  head=$(git symbolic-ref -q HEAD)
+fi
 [ "$top" = "$root" ] || {{ say gone; say end; exit 0; }}
 
 count=$GIT_CONFIG_COUNT
@@ -96,15 +112,25 @@ case $objects in /*) ;; *) objects=$PWD/$objects ;; esac
 case $objects in *[:\\"\\\\]*)
   objects=\\"$(printf %s "$objects" | sed 's/[\\\\"]/\\\\&/g')\\" ;;
 esac
-if [ -f "$index" ]; then cp -p -- "$index" "$own/index" 2>"$own/error" || fail; fi
-export GIT_INDEX_FILE="$own/index"
 export GIT_OBJECT_DIRECTORY="$own/objects" GIT_ALTERNATE_OBJECT_DIRECTORIES="$objects"
 
-base=$(git rev-parse -q --verify 'HEAD^{{commit}}' 2>/dev/null) ||
-  base=$(git hash-object -t tree /dev/null)
-git add --intent-to-add --ignore-errors -- . >/dev/null 2>"$own/error"
-[ $? -lt 128 ] || fail
-say branch; git symbolic-ref -q --short HEAD | head -c {LINE_BYTES_MAX}
+{{ git ls-files -z --others --unmerged --exclude-standard 2>"$own/error"
+  echo $? > "$own/code"; }} | head -c {NEW_FILES_BYTES_MAX + 1} > "$own/new"
+read -r code < "$own/code" || code=1
+case $code in 0|141) ;; *) fail ;; esac
+if [ -s "$own/new" ]; then
+  if [ -f "$index" ]; then cp -p -- "$index" "$own/index" 2>"$own/error" || fail; fi
+  export GIT_INDEX_FILE="$own/index"
+  # Of a conflict git tells three numbers before the name, and of other new files the name alone.
+  grep -qzE '^[0-7]{{6}} [0-9a-f]{{40,64}} [1-3]' "$own/new"
+  if [ $? -ne 1 ] || [ "$(wc -c < "$own/new")" -gt {NEW_FILES_BYTES_MAX} ]
+  then git add --intent-to-add --ignore-errors -- .
+  else GIT_LITERAL_PATHSPECS=1 git add --intent-to-add --ignore-errors \
+    --pathspec-from-file="$own/new" --pathspec-file-nul
+  fi >/dev/null 2>"$own/error"
+  [ $? -lt 128 ] || fail
+fi
+say branch; case $head in refs/heads/*) printf %.{LINE_BYTES_MAX}s "${{head#refs/heads/}}" ;; esac
 say origin; git config --get remote.origin.url | head -c {LINE_BYTES_MAX}
 say diff
 {{ {_DIFF} "$base" -- 2>"$own/error"; echo $? > "$own/code"; }} | head -c {DIFF_BYTES_MAX + 1}

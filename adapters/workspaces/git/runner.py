@@ -28,6 +28,7 @@ from adapters.workspaces.commands.sandbox import (
 )
 from adapters.workspaces.disk import Disk, DiskSilent
 from adapters.workspaces.git.looking import (
+    MEMORY_SCRATCH,
     OUTPUT_BYTES_MAX,
     Look,
     LookFailed,
@@ -43,7 +44,6 @@ GIT_SECONDS_MAX = 15.0  # for one look at one repository; then it has failed
 GIT_AT_ONCE_MAX = 4  # looks; others wait
 REAP_SECONDS = 2.0  # for git that was killed to be gone; then it is left
 READ_BYTES = 65_536
-MEMORY_SCRATCH = "/dev/shm"  # of the sandbox alone, and gone with it
 
 Result = TypeVar("Result")
 

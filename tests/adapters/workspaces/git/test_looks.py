@@ -11,6 +11,7 @@ from adapters.workspaces.git import runner as running
 from adapters.workspaces.git.looking import (
     DIFF_BYTES_MAX,
     FILTERS_MAX,
+    NEW_FILES_BYTES_MAX,
     LookFailed,
     RepositoryGone,
     WorkingTree,
@@ -61,6 +62,49 @@ async def test_all_kinds_of_changes(ground):
         assert words in diff, words
     assert "never seen" not in diff
     assert diff_counts(diff) == DiffCounts(5, 18, 9)
+
+
+ODD_NAMES = ("*", ":(glob)**", "a b", 'q"q', "two\nlines", "-x", f"100644 {'a' * 40} 1\tx", "ü")
+
+
+@pytest.mark.parametrize("more", [0, NEW_FILES_BYTES_MAX // 10])
+async def test_new_files_are_shown_whatever_their_names_and_number(ground, more):
+    root = repository(ground.home / "r", **{".gitignore": "ignored*\n", "kept": "as it is\n"})
+    put(root, **dict.fromkeys(ODD_NAMES, "odd\n"), **{"ignored.txt": "never seen\n"})
+    put(root / "deep" / "down", **{f"f{number}": "many\n" for number in range(more)})
+
+    diff = (await ground.look(root)).unified_diff
+
+    assert (len(ODD_NAMES), more) == (diff.count("+odd\n"), diff.count("+many\n"))
+    assert "never seen" not in diff
+    assert "as it is" not in diff
+
+
+async def test_a_conflict_beside_a_new_file_is_shown_as_it_stands(ground):
+    root = repository(ground.home / "r", x="base\n")
+    git(root, "checkout", "-q", "-b", "other")
+    put(root, x="theirs\n")
+    git(root, "commit", "-qam", "theirs")
+    git(root, "checkout", "-q", "main")
+    put(root, x="ours\n")
+    git(root, "commit", "-qam", "ours")
+    with pytest.raises(AssertionError):
+        git(root, "merge", "-q", "other")
+    put(root, new="new\n")
+
+    diff = (await ground.look(root)).unified_diff
+
+    assert "+<<<<<<<" in diff
+    assert "+new\n" in diff
+    assert "Unmerged" not in diff
+
+
+async def test_a_branch_is_called_as_its_chat_calls_it(ground):
+    root = repository(ground.home / "r")
+    git(root, "checkout", "-q", "-b", "topic/ü-1")
+    git(root, "tag", "topic/ü-1")
+
+    assert "topic/ü-1" == (await ground.look(root)).branch
 
 
 async def test_a_look_changes_nothing_in_the_repository(ground):
