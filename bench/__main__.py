@@ -13,6 +13,7 @@ MODULES = (
     "commit",
     "delta",
     "turn",
+    "spend",
     "silent_chats",
     "small_get",
     "fanout",
