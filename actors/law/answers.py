@@ -159,34 +159,27 @@ def approvals_after(
 
 
 def decide(stored: StoredChat, request: ask.DecideApproval) -> ApprovalOutcome | None:
-    """Return what follows from a decision, or None if that call does not wait for one (any
-    more)."""
+    """Return what follows from a decision, or None if that call does not wait for one (any more).
+
+    Consent to a tool, or to calls like this one, is kept for calls to come. Other calls that wait
+    are decided one by one: a rule may ask about each of them, which is not known here.
+    """
     approval = _open(stored.chat, request)
     if approval is None:
         return None
     if request.verdict is Verdict.DENY:
         words = f"{DENIED}. They say: {request.words}" if request.words else DENIED
         return _denied(stored, (approval,), words, by=request.decided_by, words_said=request.words)
-    is_wider = request.verdict is Verdict.ALLOW_ALWAYS
-    allowed = tuple(
-        one
-        for one in stored.chat.open_approvals
-        if one is approval or (is_wider and one.tool == approval.tool)
+    id, by = approval.tool_call_id, request.decided_by
+    # The decision on the call is the last one of its id, which is what people are told of it.
+    decisions = (
+        *(ApprovalDecision(id, rule, Verdict.ALLOW_ALWAYS, by) for rule in request.grants),
+        ApprovalDecision(id, approval.tool, request.verdict, by),
     )
-    by = request.decided_by
-    return ApprovalOutcome(
-        (),
-        tuple(replace(a, allowed_by=by) if a in allowed else a for a in stored.chat.approvals),
-        tuple(
-            ApprovalDecision(
-                one.tool_call_id,
-                one.tool,
-                request.verdict if one is approval else Verdict.ALLOW_ONCE,
-                by,
-            )
-            for one in allowed
-        ),
+    approvals = (
+        replace(one, allowed_by=by) if one is approval else one for one in stored.chat.approvals
     )
+    return ApprovalOutcome((), tuple(approvals), decisions)
 
 
 def expire(stored: StoredChat) -> ApprovalOutcome | None:

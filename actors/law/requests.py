@@ -209,6 +209,8 @@ class DecideApproval:
     decided_by: UserId
     words: str = ""  # with which it is denied: the model reads them
     asked_at: datetime | None = None  # of the approval that the person saw; None: the one there is
+    # Rules by which calls are allowed in the whole family from now on; kept with the decision.
+    grants: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -24,12 +24,13 @@ from actors.tools.argument_rules import (
     BracketPattern,
     CallSubject,
     CallSubjects,
-    Fit,
     matches,
     read_pattern,
     subjects_of,
 )
+from actors.tools.commands import Fit
 
+NAME_CHARACTERS_MAX = 256  # of a tool in a rule; names of tools have 64, starts of servers more
 RULES_MAX = 100  # of a deployment or a user; one more is refused
 SERVERS = "mcp:"  # in front of a pattern: for tools of servers only
 WORKSPACE = "workspace:"  # in front of a name: of a server that the workspace brings along
@@ -200,6 +201,9 @@ def read_rule(text: str, place: Place = "deployment") -> ApprovalRule:
     is_whole = not bracket or rest.endswith(")")
     if not (is_whole and _PATTERN.fullmatch(pattern)) or "(" in word or ")" in word:
         raise ValueError(f"{text!r} is no rule, write TOOL=allow, TOOL=ask or TOOL=deny")
+    if len(pattern) > NAME_CHARACTERS_MAX:
+        fact = f"its name of a tool has {len(pattern)} characters"
+        raise ValueError(f"{pattern[:32]}…: {fact}, it can have {NAME_CHARACTERS_MAX}")
     if bracket:
         if "*" in pattern:
             raise ValueError(f"{text!r}: a rule with brackets names one tool, without *")

@@ -12,43 +12,21 @@ import re
 import shlex
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from enum import IntEnum
 from functools import cached_property, lru_cache
 from posixpath import basename, normpath
 from typing import Any
 
 from actors.law.parts.message import EXECUTE, JsonText
-from actors.law.parts.shell import ShellPart, read_command
+from actors.law.parts.shell import read_command
 from actors.law.parts.shell_words import ShellWord
+from actors.tools.commands import RUNNERS, Fit, FoundCommand, commands_within
 
 PATH_TOOLS = frozenset({"read_file", "write_file", "edit_files", "attach_file"})
 PATTERN_CHARACTERS_MAX = 500  # of a rule's brackets; a longer rule is refused
 PATTERNS_MAX = 4_096  # that are kept read; the one unused for longest is read again
-WORDS_MAX = 256  # of a program that runs others; behind them any command may stand
-SCRIPTS_MAX = 4  # scripts within scripts, as in sh -c "sh -c …"; a deeper one counts as unread
 
 _UUID = re.compile(r"(?<=/)[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}/")
-_SCRIPT = re.compile(r"[\s;|&$<>(){}]")
-_ANY_COMMAND = (ShellWord("", is_fixed=False),)
 _JOINS_COMMANDS = re.compile(r"[;&|()`\n]|\$\(")
-_SHELLS = frozenset({"sh", "bash", "dash", "ash", "ksh", "zsh"})
-# They run what stands among their arguments.
-_RUNNERS = frozenset(
-    {
-        *("sudo", "doas", "su", "env", "xargs", "nohup", "timeout", "nice", "ionice", "setsid"),
-        *("stdbuf", "command", "builtin", "exec", "eval", "find", "busybox", "chroot", "time"),
-        *("watch", "parallel", "ssh", "unshare", "script", "flock", "trap", "ltrace", "strace"),
-        *("toybox", "taskset", "chrt", "setpriv", "runuser", "pkexec", "systemd-run", "nsenter"),
-    }
-)
-
-
-class Fit(IntEnum):
-    """The certainty with which a rule is about a part of a call."""
-
-    NO = 0
-    MAYBE = 1
-    YES = 2
 
 
 @dataclass(frozen=True)
@@ -60,11 +38,11 @@ class CallSubject:
     arguments: Mapping[str, Any] | None = None
 
     @cached_property
-    def commands(self) -> "Mapping[str, Sequence[_FoundCommand]]":
+    def commands(self) -> Mapping[str, Sequence[FoundCommand]]:
         """Return the command and those that it runs, by the names of their programs; by "*" all of
         them, and by "" those whose program is not known."""
-        found: dict[str, list[_FoundCommand]] = {"*": []}
-        for words, certainty in _commands_within(self.words, SCRIPTS_MAX):
+        found: dict[str, list[FoundCommand]] = {"*": []}
+        for words, certainty in commands_within(self.words):
             first = words[0] if words else ShellWord("*")
             for name in {first.text, basename(first.text), "*"} if first.is_fixed else {"", "*"}:
                 found.setdefault(name, []).append((words, certainty))
@@ -297,46 +275,6 @@ def _text(value: object) -> str:
     )
 
 
-# Commands that run other commands.
-
-_FoundCommand = tuple[Sequence[ShellWord], Fit]
-
-
-def _commands_within(words: Sequence[ShellWord], scripts: int) -> Iterator[_FoundCommand]:
-    """Yield a command and those that it may run, and for each whether it is one for certain.
-
-    A command without the assignments in front of it is the same command. What a program such as
-    `sudo` runs begins with its first argument that is no option, or somewhere behind it.
-    """
-    yield words, Fit.YES
-    program = ShellPart(tuple(words)).program
-    if len(program) < len(words):
-        yield program, Fit.YES
-    if not program or basename(program[0].text) not in _SHELLS | _RUNNERS:
-        return
-    certain = next((at for at in range(1, len(program)) if not _is_option(program[at].text)), 0)
-    if len(program) > WORDS_MAX:
-        yield _ANY_COMMAND, Fit.MAYBE
-    for at in range(1, min(len(program), WORDS_MAX)):
-        yield program[at : at + WORDS_MAX], Fit.YES if at == certain else Fit.MAYBE
-        if _SCRIPT.search(program[at].text):
-            yield from _commands_in(program[at], scripts)
-
-
-def _is_option(text: str) -> bool:
-    return text.startswith("-") or "=" in text
-
-
-def _commands_in(word: ShellWord, scripts: int) -> Iterator[_FoundCommand]:
-    """Yield the commands in a word that is a script; one of which nothing is known if there may be
-    others."""
-    script = read_command(word.text)
-    if script.unread or not word.is_fixed or scripts == 0:
-        yield _ANY_COMMAND, Fit.MAYBE
-    for part in script.parts if scripts else ():
-        yield from _commands_within(part.words, scripts - 1)
-
-
 # Suggestions.
 
 _SUBCOMMAND = re.compile(r"[a-z][a-z0-9-]*")
@@ -376,7 +314,7 @@ def _command_suggestion(words: Sequence[ShellWord]) -> str | None:
     first, name = words[0], basename(words[0].text)
     has_subcommand = len(words) > 1 and _SUBCOMMAND.fullmatch(words[1].text) and words[1].is_fixed
     is_exact = (
-        name in _SHELLS | _RUNNERS | _POWERFUL
+        name in RUNNERS | _POWERFUL
         or "=" in name
         or name in ("<", ">")
         or (name in _WITH_SUBCOMMANDS and not has_subcommand)

@@ -1,5 +1,5 @@
 """A limit of spending over two daemons, of which one is killed in the middle of its calls: what it
-had set aside comes back, and no more is spent than the limit and the calls that it had in flight."""
+had set aside comes back, and no more is spent than the limit and its calls in flight allow."""
 
 import json
 

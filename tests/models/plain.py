@@ -270,12 +270,11 @@ class Plain:
             words += f". They say: {request.words}" if request.words else ""
             self.decided.append((*found[0][:2], "deny", by, request.words))
             self._deny(found, words, by)
-        for row in asked:
-            is_alike = verdict == "allow_always" and row[1] == found[0][1]
-            if is_alike or (verdict == "allow_once" and row is found[0]):
-                row[4] = by
-                said = verdict if row is found[0] else "allow_once"
-                self.decided.append((row[0], row[1], said, by, ""))
+        else:
+            found[0][4] = by
+            for rule in request.grants:
+                self.decided.append((found[0][0], rule, "allow_always", by, ""))
+            self.decided.append((*found[0][:2], verdict, by, ""))
         self._go_on_if_nobody_is_waited_for(verdict == "deny")
 
     def ReconcileInvalidState(self, request):

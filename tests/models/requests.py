@@ -306,7 +306,9 @@ def _of_kind(draw, kind, stored, message_ids, sane):
             id = pick(draw, (*ids, *ids, "a", "nobody's"))
             verdict, by, words = pick(draw, tuple(Verdict)), draw(users), draw(texts)
             seen = [approval.asked_at for approval in stored.chat.approvals]
-            return kind(id, verdict, by, words, pick(draw, (None, None, LONG_AGO, *seen)))
+            at = pick(draw, (None, None, LONG_AGO, *seen))
+            grants = () if verdict is Verdict.DENY else pick(draw, ((), ("local(x)", "local(y)")))
+            return kind(id, verdict, by, words, at, grants)
         case ask.EnterRequiresAction:
             return kind(_asks(draw, unanswered_calls(stored.tail)), pick(draw, (0, 0.5, 3, 10**7)))
         case ask.ReconcileInvalidState:

@@ -66,15 +66,6 @@ UPDATE chats c
  WHERE c.id = f.id
 RETURNING c.id, c.status IN ('running', 'interrupting', 'requires_action');
 
--- name: put_grants
--- Calls that match are allowed in the family from now on. A grant that holds already stays.
-INSERT INTO approval_decisions (chat_id, root_id, tool_call_id, tool, verdict, decided_by)
-SELECT %(chat)s, %(root)s, %(call)s, granted, 'allow_always', %(by)s
-  FROM unnest(%(tools)s::text[]) AS granted
- WHERE NOT EXISTS (SELECT FROM approval_decisions d
-                    WHERE d.root_id = %(root)s AND d.tool = granted
-                      AND d.verdict = 'allow_always' AND d.revoked_at IS NULL);
-
 -- column: ConsentRuleRow.changed_by
 -- The name of the user who wrote the rule; user `u` is that user.
 u.username

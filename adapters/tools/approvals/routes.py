@@ -134,12 +134,10 @@ class Approvals:
         if rules:
             refuse_too_narrow(rules, one)
             verdict = Verdict.ALLOW_ONCE  # the tool is not allowed always, only what the rules say
-        elif verdict is Verdict.ALLOW_ALWAYS and await self._asks_on(chat, where, family, one):
-            # The law would allow all that this chat asks about the tool.
-            rules, verdict = [ApprovalRule(one.tool, Policy.ALLOW)], Verdict.ALLOW_ONCE
         if is_own:
             await self._write_own(rules, one, call)
-        decision = DecideApproval(id, verdict, call.user.id, words, one.asked_at)
+        grants = () if is_own else tuple(rule.subject for rule in rules)
+        decision = DecideApproval(id, verdict, call.user.id, words, one.asked_at, grants)
         answer = await self._ask(chat, where, decision)
         if not isinstance(answer, Applied):
             if not _is_not_asked(answer):
@@ -147,8 +145,6 @@ class Approvals:
             return await self._too_late(chat, call, asked, where=where)
         latest = await self._consents.latest(chat.root_id, id, chat=where)
         assert latest is not None, "a decision is stored with what it changes"
-        if rules and not is_own:
-            await self._consents.grant(where, chat.root_id, id, rules, by=call.user.id)
         if rules:
             await self._allow_covered(chat, rules, call, is_own=is_own)
         elif verdict is Verdict.ALLOW_ALWAYS:
@@ -160,8 +156,9 @@ class Approvals:
     ) -> HttpResponse:
         """Tell the caller who decided first, and what they said.
 
-        A person who allows always what they have allowed always may have had no answer the first
-        time: then the rest of the family has not heard of it either, and does now.
+        A person who allows always what they have allowed always, or writes the same rules, may have
+        had no answer the first time: then the rest of the family has not heard of it either, and
+        does now. What is allowed from now on was stored with the first decision, or not at all.
         """
         id = call.path["call"]
         since = asked.requested_at
@@ -173,10 +170,10 @@ class Approvals:
         is_his = first.by == call.user.username
         if is_his and first.verdict is Verdict.ALLOW_ONCE and asked.rules:
             rules = rules_of(asked, Verdict.ALLOW_ALWAYS)
-            if asked.scope != "user":
-                await self._consents.grant(first.chat, chat.root_id, id, rules, by=call.user.id)
-            await self._allow_covered(chat, rules, call, is_own=asked.scope == "user")
-            return json_response(200, _decision(first))
+            is_own, known = asked.scope == "user", await self._consents.of(chat.root_id, chat.id)
+            if is_own or all(rule.subject in known for rule in rules):
+                await self._allow_covered(chat, rules, call, is_own=is_own)
+                return json_response(200, _decision(first))
         is_again = is_his and asked.decision == first.verdict.value == Verdict.ALLOW_ALWAYS.value
         if not (is_again and first.tool in await self._consents.of(chat.root_id, chat.id)):
             raise HttpError(409, "already decided", detail=_decided_sentence(first))
@@ -186,22 +183,6 @@ class Approvals:
     async def _allow_the_same(self, chat: VisibleChat, tool: str, call: Call) -> None:
         """Allow what the family asks about the same tool."""
         await self._allow_covered(chat, [ApprovalRule(tool, Policy.ALLOW)], call, is_own=False)
-
-    async def _asks_on(
-        self, chat: VisibleChat, where: ChatId, family: Sequence[WaitingChat], asked: Approval
-    ) -> bool:
-        """Return whether a chat asks about another call of a tool that consent to the tool does not
-        allow."""
-        known = await self._approving.consent_under("", chat.owner_id)
-        rules = [ApprovalRule(asked.tool, Policy.ALLOW)]
-        return any(
-            one.tool == asked.tool
-            and one != asked
-            and not is_freed(rules, known, one, is_own=False)
-            for member in family
-            if member.chat == where
-            for one in member.approvals
-        )
 
     async def _allow_where(
         self, chat: VisibleChat, call: Call, is_meant: Callable[[Approval], bool]

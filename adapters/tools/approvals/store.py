@@ -6,7 +6,7 @@ from datetime import datetime
 
 from actors.law.chat import Approval, Verdict
 from actors.law.ids import ChatId, UserId
-from actors.tools.approval_rules import START, ApprovalRule
+from actors.tools.approval_rules import START
 from adapters.postgres.codec.parts import storable_id, storable_text
 from adapters.postgres.codec.rows import approvals_of
 from adapters.postgres.driver.pool import Pool
@@ -62,19 +62,6 @@ class ConsentStore:
         """Return what is always allowed in a family."""
         asked = {"root": root, "start": START}
         return [Grant(*row) for row in await self._run(SQL["grants"], asked)]
-
-    async def grant(
-        self, chat: ChatId, root: ChatId, call: str, rules: Sequence[ApprovalRule], *, by: UserId
-    ) -> None:
-        """Allow what rules cover in a family from now on. Grants that hold already stay."""
-        putting = {
-            "chat": chat,
-            "root": root,
-            "call": storable_id(call),
-            "tools": [storable_text(rule.subject) for rule in rules],
-            "by": by,
-        }
-        await self._run(SQL["put_grants"], putting)
 
     async def revoke(self, root: ChatId, tool: str, by: UserId) -> None:
         """Revoke a grant: the tool is asked about from now on."""

@@ -126,13 +126,22 @@ def test_the_turn_goes_on_when_the_last_ask_is_decided():
     assert () == first.added + second.added
 
 
-def test_always_allows_what_else_is_asked_of_that_tool():
+def test_always_decides_about_no_other_call_of_that_tool():
+    """A rule may ask about each of them, which the law does not know."""
     made = done(asking(), decide("a", ALWAYS))
 
-    assert ["c"] == [one.tool_call_id for one in made.chat.open_approvals]
+    assert ["b", "c"] == [one.tool_call_id for one in made.chat.open_approvals]
     assert State.A0 is made.state
-    decided = (ApprovalDecision("a", LOCAL, ALWAYS, ANN), ApprovalDecision("b", LOCAL, ONCE, ANN))
-    assert decided == made.decisions
+    assert (ApprovalDecision("a", LOCAL, ALWAYS, ANN),) == made.decisions
+
+
+def test_rules_that_come_with_a_decision_are_kept_with_it():
+    made = done(asking(approval("a")), replace(decide("a"), grants=("tool(x)", "tool(y)")))
+
+    rules = [ApprovalDecision("a", f"tool({each})", ALWAYS, ANN) for each in "xy"]
+    assert (*rules, ApprovalDecision("a", LOCAL, ONCE, ANN)) == made.decisions
+    refusal = refused(made.after, replace(decide("a"), grants=("tool(z)",)))
+    assert isinstance(refusal, NotAllowed)
 
 
 def test_a_denied_call_has_its_result_and_the_others_still_wait():

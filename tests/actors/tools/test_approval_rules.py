@@ -15,11 +15,11 @@ from actors.tools.approval_rules import Policy, ServerStart, read_rule, read_rul
 from actors.tools.approvals import Consent
 from actors.tools.argument_rules import (
     PATTERN_CHARACTERS_MAX,
-    WORDS_MAX,
     matches,
     path_matches,
     suggested_patterns,
 )
+from actors.tools.commands import WORDS_MAX
 from tests.actors.chat.turn.given import tool
 
 ALLOW, ASK, DENY = Policy.ALLOW, Policy.ASK, Policy.DENY
@@ -126,6 +126,41 @@ def test_each_part_of_a_command_may_have_a_rule_of_its_own():
 )
 def test_a_rule_denies_what_it_fits_and_asks_where_it_may_fit(rule, command, found):
     assert found is holds(command, f"execute({rule})=deny", ALLOW)
+
+
+@pytest.mark.parametrize(
+    ("command", "found"),
+    [
+        ("env -S 'rm x'", DENY),
+        ("env -iS 'rm x'", DENY),
+        ("env -S'rm x'", ASK),
+        ("env -Srm", ASK),
+        ("env -vSrm x", ASK),
+        ("env --split-string='rm x'", ASK),
+        ("env --split-string=rm x", ASK),
+        ("env -S '-i rm x'", ASK),
+        ("env -u A rm x", ASK),
+        ("nice rm x", DENY),
+        ("nice -n 5 rm x", ASK),
+        ("timeout 5 rm x", ASK),
+        ("xargs -I{} rm {}", DENY),
+        ("xargs -0 sh -c 'rm $1' _", DENY),
+        ("su --command='rm x'", ASK),
+        ("su bob -c'rm x'", ASK),
+        ("unbuffer rm x", DENY),
+        ("fish -c 'rm x'", DENY),
+        ("echo 'rm x' | sh", ASK),
+        ("echo 'rm x' | sudo bash -", ASK),
+        ("sh < script", ASK),
+        ("env -u A ls", ALLOW),
+        ("timeout 5 ls", ALLOW),
+        ("nice -n5 git log", ALLOW),
+        ("sh -c 'ls -la'", ALLOW),
+        ("which sh", ALLOW),
+    ],
+)
+def test_a_command_that_runs_others_is_looked_into_or_asked_about(command, found):
+    assert found is holds(command, "execute(rm *)=deny", ALLOW)
 
 
 @pytest.mark.parametrize(
@@ -398,6 +433,7 @@ def test_a_pattern_of_paths_is_compared_as_its_definition_says(pattern, path):
         "; ".join([f"sudo {'a ' * 100}"] * 250),
         f"sh -c '{'a b; ' * 250}{'x' * 50_000}'",
         f"xargs {chr(39)}a b{chr(39)} " * 5_000,
+        f"env {'-abcdefgh ' * 6_000}",
     ],
 )
 def test_no_command_takes_long_to_compare_with_many_rules(command):

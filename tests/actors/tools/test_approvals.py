@@ -203,6 +203,10 @@ def test_rules_are_read_in_their_order():
         ("=ask", "'=ask' is no rule, write TOOL=allow, TOOL=ask or TOOL=deny"),
         ("a b=ask", "'a b=ask' is no rule, write TOOL=allow, TOOL=ask or TOOL=deny"),
         ("a[bc]=ask", "'a[bc]=ask' is no rule, write TOOL=allow, TOOL=ask or TOOL=deny"),
+        (
+            f"{'a' * 257}=ask",
+            f"{'a' * 32}…: its name of a tool has 257 characters, it can have 256",
+        ),
         ("execute=maybe", "'execute=maybe': 'maybe' is not allow, ask or deny"),
         ("execute=", "'execute=': '' is not allow, ask or deny"),
         ("a=ask,b=ask,a=deny", "a comes twice, say it once"),

@@ -5,6 +5,7 @@ from uuid import UUID
 import pytest
 
 from actors.law import requests as ask
+from actors.law.chat import Verdict
 from actors.tools.approval_rules import RULES_MAX, Policy
 from actors.tools.approvals import Consent
 from adapters.tools.approvals.rule_checks import RULES_OF_DECISION_MAX
@@ -188,15 +189,30 @@ async def test_the_same_rule_twice_is_one_grant(ground):
     assert 1 == sum(one["tool_name"] == "execute(npm *)" for one in decided)
 
 
-async def test_an_answer_that_was_lost_is_asked_for_again_and_the_rules_are_written(ground):
+async def test_rules_are_stored_with_their_decision_and_the_rest_is_made_up_for(ground):
     chat = await asking(ground, "npm test", "npm run x")
-    await decide(ground, chat, decision="allow_once")  # and the process died before the rules
+    [first, _] = (await approvals(ground, chat))["approvals"]
+    rules = ("execute(npm *)",)
+    once = ask.DecideApproval(first["tool_call_id"], Verdict.ALLOW_ONCE, ANN, grants=rules)
+    await applied(ground.store.ledger.apply(chat, [once]))  # and then the process dies
+    assert {"execute(npm *)"} == await granted(ground, chat)
+    assert 1 == len((await approvals(ground, chat))["approvals"])
 
     again = await decide(ground, chat, "execute(npm *)")
 
     assert 200 == again.status
-    assert {"execute(npm *)"} == await granted(ground, chat)
+    assert [] == (await approvals(ground, chat))["approvals"]
     assert 409 == (await decide(ground, chat, "execute(npm *)", who=ADA)).status
+
+
+async def test_nothing_is_granted_behind_a_decision_that_granted_nothing(ground):
+    chat = await asking(ground, "npm test", "npm run x")
+    await decide(ground, chat, decision="allow_once")
+
+    again = await decide(ground, chat, "execute(npm *)")
+
+    assert 409 == again.status
+    assert frozenset() == await granted(ground, chat)
 
 
 async def test_rules_for_all_chats_of_the_user_are_their_own(ground):
@@ -283,7 +299,7 @@ async def test_the_call_is_noted_as_allowed_once_and_the_rule_as_allowed_always(
 
     decided = (await approvals(ground, chat))["decided"]
 
-    assert [("execute(npm *)", "allow_always"), ("execute", "allow_once")] == [
+    assert [("execute", "allow_once"), ("execute(npm *)", "allow_always")] == [
         (one["tool_name"], one["decision"]) for one in decided
     ]
 
