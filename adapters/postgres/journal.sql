@@ -48,17 +48,20 @@ UPDATE tool_calls t
    AND t.history_version = l.history_version
    AND t.tool_call_id = l.tool_call_id;
 
+-- part: old_call
+-- A call `t` of a step that was committed long ago, of a chat that is not on hold.
+  FROM tool_calls t JOIN chats c ON c.id = t.chat_id
+ WHERE t.begun_at < now() - %(seconds)s::float8 * interval '1 second'
+   AND NOT {chat_on_hold}
+
 -- name: forget_calls
 -- Drop entries of steps that were committed long ago. One that is written meanwhile stays.
 WITH gone AS (
-    DELETE FROM tool_calls WHERE ctid = ANY(ARRAY(
-        SELECT ctid FROM tool_calls
-         WHERE begun_at < now() - %(seconds)s::float8 * interval '1 second' LIMIT %(most)s))
+    DELETE FROM tool_calls WHERE ctid = ANY(ARRAY(SELECT t.ctid {old_call} LIMIT %(most)s))
     RETURNING 1
 )
 SELECT count(*), 0::bigint FROM gone;
 
 -- name: count_old_calls
 -- How many of them there are.
-SELECT count(*) FROM tool_calls
- WHERE begun_at < now() - %(seconds)s::float8 * interval '1 second';
+SELECT count(*) {old_call};

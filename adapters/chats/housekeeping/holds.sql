@@ -45,6 +45,10 @@ SELECT {h.HoldRow} {the_holds}
    AND (%(user)s::uuid IS NULL OR h.user_id = %(user)s)
  ORDER BY h.set_at DESC, h.id LIMIT %(most)s;
 
+-- name: count_holds
+-- How many there are: on families, on users, and since when the first.
+SELECT count(h.root_id), count(h.user_id), min(h.set_at)::date::text FROM legal_holds h;
+
 -- name: holds_on_chat
 -- The holds that keep a family from being erased: its own, and its owner's.
 SELECT {h.HoldRow} {the_holds}

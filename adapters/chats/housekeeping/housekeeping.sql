@@ -95,11 +95,17 @@ SELECT k.holder IS NOT NULL
 
 -- name: examine_retention
 -- What doctor looks at: whether an upgrade keeps everything, what had been set before it, what is
--- set, how long no pass has ended, and how many families are being erased.
+-- set, how long no pass has ended, how many families are being erased, and by which rules nothing
+-- goes.
 SELECT EXISTS (SELECT FROM settings s
                 WHERE s.name = 'retention_days' AND s.updated_at = k.upgraded_at),
        (SELECT string_agg(f.key || ' ' || f.value, ', ') FROM json_each_text(k.former) AS f),
        (SELECT s.value::text FROM settings s WHERE s.name = 'retention_days'),
        extract(epoch FROM now() - k.ended_at)::float8,
-       (SELECT count(*) FROM erasures WHERE ended_at IS NULL AND root_id IS NOT NULL)
+       (SELECT count(*) FROM erasures WHERE ended_at IS NULL AND root_id IS NOT NULL),
+       ARRAY(SELECT r.name
+               FROM unnest(%(rules)s::text[], %(defaults)s::text[]) WITH ORDINALITY
+                    AS r(name, days, place)
+               LEFT JOIN settings s ON s.name = r.name
+              WHERE coalesce(s.value::text, r.days) = '0' ORDER BY r.place)
   FROM housekeeping k;

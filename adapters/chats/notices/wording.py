@@ -24,7 +24,7 @@ KINDS_BY_TEMPLATE = {id: kind for kind, id in TEMPLATE_IDS.items()}
 ICON = "DEFAULT_ICON_OTHER"  # what clients of this API draw for what is no workspace or account
 
 UNTITLED = "a chat without a title"
-NAMED_MAX = 20  # chats that a digest names; the others are counted
+NAMED_MAX = 25  # chats that a digest names; the others are counted
 TITLE_CHARACTERS_MAX = 120  # of a chat, in a notice; the rest is left out
 
 _NEEDS = {

@@ -6,10 +6,12 @@ from collections.abc import Iterator, Sequence
 
 from psycopg.conninfo import conninfo_to_dict
 
+from adapters.chats.housekeeping.holds import HoldRow
 from adapters.cli.admin.connection import LOCAL_HOSTS
 from adapters.cli.doctor.findings import Finding, from_refusal, ok, warning, wrong
 from adapters.cli.doctor.forges import check_forges
 from adapters.cli.doctor.network import check_peer
+from adapters.models import settings
 from adapters.models.costs import load_table
 from adapters.models.provider_config import ModelConfig, models_of_environment
 from adapters.models.spend.health import examine_spending, named, stored_models
@@ -28,6 +30,14 @@ PROGRAM_SECONDS = 10.0  # for a program that says its version
 PEERS_ASKED_MAX = 16  # processes that run already; the others are left out
 SKEW_SECONDS = 2.0  # between the clocks; more: a warning
 MIB = 1024 * 1024
+HOLDS_NAMED_MAX = 5  # legal holds; the older ones are counted
+# The rules that may be off, by the setting of each, and what people call them.
+RULE_SETTINGS = {
+    settings.AUTO_ARCHIVE_DAYS: "auto-archive-days",
+    settings.RETENTION_DAYS: "retention-days",
+    settings.DEBUG_RETENTION_DAYS: "debug-retention-days",
+    settings.WORKSPACE_TTL_MS: "workspace-ttl",
+}
 QUIET_SECONDS = 6 * 3600.0  # since a pass of housekeeping, which comes every hour; more: a warning
 
 
@@ -101,10 +111,15 @@ async def check_database_room(connection: DatabaseConnection) -> Sequence[Findin
 
 async def check_retention(connection: DatabaseConnection) -> Sequence[Finding]:
     """Look at what goes when it is old, and whether the daemon sees to it."""
-    subject, rows = "retention", await connection.execute(SQL["examine_retention"])
+    subject = "retention"
+    asked = {
+        "rules": list(RULE_SETTINGS),
+        "defaults": [str(settings.DEFAULTS[name]) for name in RULE_SETTINGS],
+    }
+    rows = await connection.execute(SQL["examine_retention"], asked)
     if not rows:
         return [ok(subject, "no house was kept yet")]
-    [(since_upgrade, former, days, quiet_seconds, open_count)] = rows
+    [(since_upgrade, former, days, quiet_seconds, open_count, off)] = rows
     found = []
     if since_upgrade:
         fact = "archived chats and records are kept for ever: the database is older than retention"
@@ -119,7 +134,25 @@ async def check_retention(connection: DatabaseConnection) -> Sequence[Finding]:
         more = f", {open_count} chats are being erased" if open_count else ""
         advice = "is a daemon running? its log says housekeeping.failed or .delayed if it cannot"
         found.append(warning("housekeeping", fact + more, advice))
-    return found
+    if off:
+        names = ", ".join(RULE_SETTINGS[name] for name in off)
+        found.append(ok("rules", f"off, so nothing goes by them: {names}"))
+    return [*found, *await check_holds(connection)]
+
+
+async def check_holds(connection: DatabaseConnection) -> Sequence[Finding]:
+    """List the legal holds: nothing of theirs is erased, which an admin may have forgotten."""
+    [(chats, users, since)] = await connection.execute(SQL["count_holds"])
+    if not chats + users:
+        return []
+    asked = {"root": None, "user": None, "most": HOLDS_NAMED_MAX}
+    named = [
+        f"{row.username or row.title or row.root_id} ({row.reason})"
+        for row in map(HoldRow.of, await connection.execute(SQL["holds"], asked))
+    ]
+    others = [f"{chats + users - len(named)} more"] if chats + users > len(named) else []
+    fact = f"{chats} on chats, {users} on users, the first since {since}: "
+    return [ok("legal holds", fact + ", ".join([*named, *others]))]
 
 
 async def check_spending(connection: DatabaseConnection, config: Config) -> Sequence[Finding]:

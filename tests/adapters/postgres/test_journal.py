@@ -291,6 +291,26 @@ async def test_what_nobody_will_ask_for_any_more_is_forgotten(store, journal, ch
     assert "young" == entry.tool_call_id
 
 
+@pytest.mark.parametrize("held", ["root_id", "user_id"])
+async def test_what_is_on_legal_hold_is_not_forgotten(store, journal, chat, held):
+    await journal.begin(chat, calls("old"))
+    await store.execute(
+        "UPDATE tool_calls SET begun_at = begun_at - %(seconds)s * interval '1 second'",
+        seconds=KEEP_SECONDS + 60,
+    )
+    await store.execute(
+        f"INSERT INTO legal_holds ({held}, reason, set_by)"
+        f" SELECT {'id' if held == 'root_id' else 'owner_id'}, 'a case', owner_id FROM chats"
+    )
+
+    await apply_rule(store.pool, JOURNAL_RULE)
+
+    assert [(1,)] == await store.execute("SELECT count(*) FROM tool_calls")
+    await store.execute("DELETE FROM legal_holds")
+    await apply_rule(store.pool, JOURNAL_RULE)
+    assert [(0,)] == await store.execute("SELECT count(*) FROM tool_calls")
+
+
 async def test_with_its_chat_goes_what_was_noted_of_it(store, journal, chat):
     await journal.begin(chat, calls("a"))
 

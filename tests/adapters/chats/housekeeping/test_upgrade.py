@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from adapters.cli.doctor.database import check_retention
+from adapters.cli.doctor.database import HOLDS_NAMED_MAX, check_retention
 from adapters.cli.doctor.findings import FindingState
 from adapters.models.settings import DEFAULTS, RETENTION_DAYS
 from adapters.postgres.driver.connection import DatabaseConnection
@@ -91,9 +91,47 @@ async def test_doctor_says_that_an_older_database_keeps_everything_until_an_admi
     assert FindingState.OK is (await doctor(database))["retention"].state
 
 
+async def test_doctor_names_the_rules_that_are_off_and_the_legal_holds(database, look):
+    await migrate(database)
+    assert "auto-archive-days, workspace-ttl" in (await doctor(database))["rules"].fact
+    await look("INSERT INTO users (id, username) VALUES (gen_random_uuid(), 'ann')")
+    await look(
+        "INSERT INTO chats (id, owner_id, status, title) SELECT gen_random_uuid(), id, 'waiting', 'A' FROM users"
+    )
+    await look(
+        "INSERT INTO legal_holds (user_id, reason, set_by) SELECT id, 'case 7', id FROM users"
+    )
+    await look(
+        "INSERT INTO legal_holds (root_id, reason, set_by, set_at)"
+        " SELECT id, 'case 8', owner_id, '2030-01-09' FROM chats"
+    )
+    await look("INSERT INTO settings (name, value) VALUES ('auto_archive_days', '7')")
+    await look("INSERT INTO settings (name, value) VALUES ('retention_days', '0')")
+
+    found = await doctor(database)
+
+    assert "retention-days, workspace-ttl" in found["rules"].fact
+    assert "1 on chats, 1 on users, the first since" in found["legal holds"].fact
+    assert "ann (case 7)" in found["legal holds"].fact and "A (case 8)" in found["legal holds"].fact
+
+
+async def test_doctor_counts_the_legal_holds_that_it_does_not_name(database, look):
+    await migrate(database)
+    await look(
+        "INSERT INTO users (id, username)"
+        " SELECT gen_random_uuid(), 'u' || n FROM generate_series(1, %(n)s::int) AS n",
+        {"n": HOLDS_NAMED_MAX + 2},
+    )
+    await look(
+        "INSERT INTO legal_holds (user_id, reason, set_by) SELECT id, 'case 7', id FROM users"
+    )
+
+    assert (await doctor(database))["legal holds"].fact.endswith(", 2 more")
+
+
 async def test_doctor_sees_that_no_house_was_kept_for_long(database, look):
     await migrate(database)
-    assert ["retention"] == list(await doctor(database))
+    assert ["retention", "rules"] == list(await doctor(database))
 
     await look("UPDATE housekeeping SET ended_at = now() - interval '7 hours'")
 
