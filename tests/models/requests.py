@@ -75,7 +75,7 @@ def _maybe(strategy):
 
 # What is said
 
-text_parts = st.builds(parts.TextPart, texts, _maybe(json_texts))
+text_parts = st.builds(parts.TextPart, texts, _maybe(json_texts), flags)
 file_parts = st.builds(
     parts.FilePart, st.just("text/plain"), name=words, file_id=_maybe(files), data=_maybe(words)
 )

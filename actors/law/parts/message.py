@@ -19,6 +19,7 @@ JsonText = NewType("JsonText", str)
 class TextPart:
     text: str
     provider_metadata: JsonText | None = None
+    hook_rewritten: bool = False  # of a prompt, by a policy hook
 
 
 @dataclass(frozen=True, slots=True)

@@ -101,7 +101,7 @@ def prompt_after(
         if not isinstance(override["prompt"], str) or not override["prompt"].strip():
             return HookFailed("protocol_error", "input_override.prompt must be a text")
         others = tuple(part for part in parts if not isinstance(part, TextPart))
-        parts = (TextPart(override["prompt"]), *others)
+        parts = (TextPart(override["prompt"], hook_rewritten=True), *others)
     if reply.model_context:
         parts = (*parts, HookContextPart(reply.model_context))
     return (*parts, *notice_parts(reply))

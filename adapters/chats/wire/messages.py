@@ -184,8 +184,8 @@ def parts_of(parts: Iterable[Part]) -> tuple[ChatMessagePart, ...]:
 
 def part_of(part: Part) -> ChatMessagePart:
     match part:
-        case model.TextPart(text=text):
-            return ChatMessagePart(type="text", text=text)
+        case model.TextPart(text=text, hook_rewritten=rewritten):
+            return ChatMessagePart(type="text", text=text, hook_rewritten=rewritten or UNSET)
         case model.ReasoningPart(text=text):
             return ChatMessagePart(
                 type="reasoning",

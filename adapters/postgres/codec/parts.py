@@ -43,6 +43,7 @@ class _Wire(msgspec.Struct, tag_field="type", omit_defaults=True, frozen=True):
 
 class _Text(_Wire, tag="text", frozen=True):
     text: str = ""
+    hook_rewritten: bool = False
 
 
 class _Reasoning(_Wire, tag="reasoning", frozen=True):
@@ -251,7 +252,7 @@ def _stored(part: Part) -> _Wire:
     notes = _raw(part.provider_metadata) if isinstance(part, _ANNOTATED) else _ABSENT
     match part:
         case model.TextPart():
-            return _Text(notes, part.text)
+            return _Text(notes, part.text, part.hook_rewritten)
         case model.ReasoningPart():
             return _Reasoning(notes, part.text, part.created_at, part.completed_at)
         case model.ToolCallPart():
@@ -310,7 +311,7 @@ def _part(wire: _Stored) -> Part:
     notes = _text(wire.provider_metadata)
     match wire:
         case _Text():
-            return model.TextPart(wire.text, notes)
+            return model.TextPart(wire.text, notes, wire.hook_rewritten)
         case _Reasoning():
             return model.ReasoningPart(wire.text, wire.created_at, wire.completed_at, notes)
         case _ToolCall():

@@ -24,7 +24,7 @@ UNPROMISED = {
     *("Prompt.asker", "Prompt.cached", "ReasoningPart.created_at", "ReasoningPart.completed_at"),
     *("ToolCallPart.created_at", "ToolCallPart.hook_rewritten", "ToolCallPart.parsed_commands"),
     *("ToolCallPart.mcp_server_config_id", "ToolResultPart.mcp_server_config_id"),
-    *("ToolResultPart.created_at", "ToolResultPart.is_media"),
+    *("ToolResultPart.created_at", "ToolResultPart.is_media", "TextPart.hook_rewritten"),
 }
 
 

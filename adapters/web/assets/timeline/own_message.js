@@ -27,6 +27,7 @@ export const OwnMessage = memo((/** @type {{message: Message, at: Around}} */ { 
       part.type === "file" ? html`<${FileChip} part=${part} at=${at} />` : html`<${FileReference} part=${part} at=${at} />`,
     )}</div>`}
     ${message.edited && html`<span class="meta">edited</span>`}
+    ${message.content.some((part) => part.hook_rewritten) && html`<span class="tag">changed by a rule</span>`}
     <footer class="meta acts">
       ${!at.readonly &&
       html`<${SignButton} sign="pen" label="Edit" onClick=${() => at.do("message.edit", { message: message.id })} />

@@ -158,6 +158,7 @@ async def test_a_prompt_that_is_rewritten_is_all_that_is_stored(edge, hooks):
         notice["type"],
         notice["text"],
     )
+    assert True is text["hook_rewritten"]
     assert "hook-context" in stored
     assert "hook-context" not in json.dumps(await parts_of(edge, chat))
 

@@ -98,7 +98,7 @@ def test_a_prompt_keeps_its_files_when_it_is_rewritten():
     reply = HookReply("allow", "", JsonText('{"prompt": "new"}'), "for the model", "for the user")
 
     assert (
-        TextPart("new"),
+        TextPart("new", hook_rewritten=True),
         file,
         HookContextPart("for the model"),
         HookNoticePart("for the user"),
