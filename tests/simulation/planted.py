@@ -284,6 +284,58 @@ chat/turn/retries.py in outage
 -    return min(shortest + spread, PAUSE_SECONDS_MAX)
 +    return min(shortest, PAUSE_SECONDS_MAX)
 
+# no house is kept after the first look
+upkeep/housekeeping.py in housekeeping
+-            with trio.move_on_after(self._look_seconds):
+-                await self._asked.wait()
++            await self._asked.wait()
+
+# a housekeeper whose store is away ends
+upkeep/housekeeping.py in housekeeping
+         except StoreUnavailable as fault:
+             emit("housekeeping.delayed", "warning", error=fault)
+-            return
++            raise
+
+# an attempt that was not answered well is taken for a delivery
+adapters/chats/notices/outbox/deliveries.py in notices
+-            state = DeliveryState.FAILED if seconds is None else DeliveryState.WAITING
++            state = DeliveryState.DELIVERED
+
+# a receiver that has failed once is given up
+adapters/chats/notices/outbox/deliveries.py in notices
+-    if attempts > len(waits):
++    if attempts:
+
+# a receiver stays busy when its delivery has ended
+adapters/chats/notices/outbox/sender.py in notices
+-            self._busy[delivery.target_id] -= 1
++            pass
+
+# a fault of the store ends the sender
+adapters/chats/notices/outbox/sender.py in notices
+             emit("outbox.unread", "warning", error=error)
+-            return RETRY_SECONDS
++            raise
+
+# what calls in flight may cost is not looked at
+chat/turn/spending.py in budgets
+-        return self.hard_micros is not None and self.used_micros >= self.hard_micros
++        return self.hard_micros is not None and self.spent_micros >= self.hard_micros
+
+# what was set aside for a call that was cut short stays set aside
+chat/turn/spending.py in budgets
+-        if not is_over:
+-            budgets.give_back(reservation, is_spent=is_spent())
++        pass
+
+# a call is made although its limit is reached
+chat/turn/generation.py in budgets
+-    if isinstance(reserved, OverLimit):
+-        return await _over_limit(held, reserved, model, tools, deps)
++    if isinstance(reserved, OverLimit):
++        reserved = None
+
 # who stops keeps its lease
 supervisor/actor.py
 -        worker = self._worker
