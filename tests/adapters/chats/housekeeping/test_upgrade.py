@@ -96,7 +96,8 @@ async def test_doctor_names_the_rules_that_are_off_and_the_legal_holds(database,
     assert "auto-archive-days, workspace-ttl" in (await doctor(database))["rules"].fact
     await look("INSERT INTO users (id, username) VALUES (gen_random_uuid(), 'ann')")
     await look(
-        "INSERT INTO chats (id, owner_id, status, title) SELECT gen_random_uuid(), id, 'waiting', 'A' FROM users"
+        "INSERT INTO chats (id, owner_id, status, title)"
+        " SELECT gen_random_uuid(), id, 'waiting', 'A' FROM users"
     )
     await look(
         "INSERT INTO legal_holds (user_id, reason, set_by) SELECT id, 'case 7', id FROM users"
@@ -112,7 +113,8 @@ async def test_doctor_names_the_rules_that_are_off_and_the_legal_holds(database,
 
     assert "retention-days, workspace-ttl" in found["rules"].fact
     assert "1 on chats, 1 on users, the first since" in found["legal holds"].fact
-    assert "ann (case 7)" in found["legal holds"].fact and "A (case 8)" in found["legal holds"].fact
+    assert "ann (case 7)" in found["legal holds"].fact
+    assert "A (case 8)" in found["legal holds"].fact
 
 
 async def test_doctor_counts_the_legal_holds_that_it_does_not_name(database, look):
