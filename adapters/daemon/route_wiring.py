@@ -151,6 +151,7 @@ async def open_routes(
         )
         door = door_of(deps, routes, access_url=access_url)
         chats.figures.follow(report, door.durations)
+        entry.probes.warn_of({"outbox": notices.sender.delay})
         with ExitStack() as opened:
             opened.callback(streaming.leave)
             opened.callback(notices.leave)

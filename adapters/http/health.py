@@ -52,7 +52,12 @@ class Probes:
     ) -> None:
         """Be ready from now on whenever all of these checks pass. What others return is a warning,
         and these are made only for a caller who asks for them."""
-        self._checks, self._warnings, self._phase = checks, warnings or {}, None
+        self._checks, self._phase = checks, None
+        self.warn_of(warnings or {})
+
+    def warn_of(self, warnings: Mapping[str, Check]) -> None:
+        """Make these checks as well for a caller who asks for warnings."""
+        self._warnings = {**self._warnings, **warnings}
 
     def stopping(self) -> None:
         """Be not ready from now on."""

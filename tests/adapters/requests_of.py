@@ -225,6 +225,7 @@ C, P, U = CHATS, "/api/v2/ai/providers", "/api/experimental/users"
 DOCUMENTS = {
     f"PATCH {C}/{{chat}}": {"title": "called otherwise"},
     f"PUT {C}/{{chat}}/read-status": {"is_read": True},
+    "PUT /api/v2/users/{user}/notifications/preferences": {"template_disabled_map": {}},
     f"POST {C}/{{chat}}/messages": TEXT,
     f"PATCH {C}/{{chat}}/messages/{{message}}": TEXT,
     f"PATCH {C}/{{chat}}/queue/{{queued}}": TEXT,

@@ -18,6 +18,7 @@ from adapters.chats.notices.outbox.deliveries import Delivery, Outcome, Receiver
 from adapters.chats.notices.outbox.sender import SEND_SECONDS, Sender
 from adapters.chats.notices.outbox.store import FORGOTTEN_MAX as DELIVERIES_FORGOTTEN_MAX
 from adapters.chats.notices.outbox.store import DeliveryStore
+from adapters.chats.notices.preferences import PreferenceRoutes, PreferenceStore
 from adapters.chats.notices.push.keys import SenderKeys
 from adapters.chats.notices.push.posting import PushPoster
 from adapters.chats.notices.push.routes import PushDeps, PushRoutes
@@ -107,6 +108,7 @@ async def open_notices(
         with feeds.follow(bus), bus.follow_commits(sender.note_commit):
             routes = (
                 InboxRoutes(inbox, feeds),
+                PreferenceRoutes(PreferenceStore(pool), people),
                 PushRoutes(devices),
                 WebhookRoutes(hooks),
                 WebhookRoutes(hooks, of_deployment=True),

@@ -3,6 +3,7 @@
 import contextlib
 import subprocess
 from collections.abc import Iterator, Sequence
+from urllib.parse import urlsplit
 
 from psycopg.conninfo import conninfo_to_dict
 
@@ -30,6 +31,9 @@ PROGRAM_SECONDS = 10.0  # for a program that says its version
 PEERS_ASKED_MAX = 16  # processes that run already; the others are left out
 SKEW_SECONDS = 2.0  # between the clocks; more: a warning
 MIB = 1024 * 1024
+LATE_SECONDS = 300.0  # that a delivery has been due; more: a warning
+FAILING_SECONDS = 3600.0  # of a webhook; less is a restart of its receiver
+WEBHOOKS_NAMED_MAX = 5  # that fail; the others are counted
 HOLDS_NAMED_MAX = 5  # legal holds; the older ones are counted
 # The rules that may be off, by the setting of each, and what people call them.
 RULE_SETTINGS = {
@@ -82,6 +86,7 @@ async def _findings(database: Database, config: Config) -> Sequence[Finding]:
         kept = [] if missing else await check_retention(connection)
         spent = [] if missing else await check_spending(connection, config)
         forges = [] if missing else await check_forges(connection, config)
+        told = [] if missing else await check_notices(connection)
     finally:
         connection.close()
     version, seconds, may_create, connections_max, size = row
@@ -97,6 +102,7 @@ async def _findings(database: Database, config: Config) -> Sequence[Finding]:
         *kept,
         *spent,
         *forges,
+        *told,
         *map(check_peer, urls),
     ]
 
@@ -174,6 +180,31 @@ async def check_spending(connection: DatabaseConnection, config: Config) -> Sequ
     if found.limits_count and not findings:
         findings.append(ok(subject, f"none of {found.limits_count} limits is reached"))
     return findings
+
+
+async def check_notices(connection: DatabaseConnection) -> Sequence[Finding]:
+    """Look at what is to be sent to browsers and webhooks, and whether it can be."""
+    [(browsers, has_keys, waiting, late_seconds)] = await connection.execute(SQL["examine_notices"])
+    found = []
+    if browsers and not has_keys:
+        fact = f"{browsers} browsers have subscribed, and there is no key pair to push with"
+        advice = "POST /api/v2/webpush/regenerate-keys makes one; then they subscribe anew"
+        found.append(warning("web push", fact, advice))
+    if late_seconds > LATE_SECONDS:
+        fact = (
+            f"of {waiting} deliveries the oldest has been due for {late_seconds / 60:.0f} minutes"
+        )
+        advice = "is a daemon running? promptcorner_outbox_... in its /metrics says what it sends"
+        found.append(warning("outbox", fact, advice))
+    asked = {"seconds": FAILING_SECONDS, "most": WEBHOOKS_NAMED_MAX}
+    for url, owner, seconds, count in await connection.execute(SQL["failing_webhooks"], asked):
+        # Paths of webhooks may hold secrets.
+        whose = f"a webhook of {owner}" if owner else "a webhook of the deployment"
+        fact = f"{whose} at {urlsplit(url).hostname} has failed for {seconds / 3600:.0f} hours"
+        more = f", one of {count} that fail" if count > 1 else ""
+        advice = "its deliveries say why; after five days it is switched off"
+        found.append(warning("webhooks", fact + more, advice))
+    return found
 
 
 async def _workers(connection: DatabaseConnection, config: Config) -> Sequence[str]:

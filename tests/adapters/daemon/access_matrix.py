@@ -236,6 +236,8 @@ TABLE = """
     GET    /api/v2/notifications/inbox/watch            401      101    101    101   101   101
     PUT    /api/v2/notifications/inbox/mark-all-as-read 401      204    204    204   204   204
     PUT    /api/v2/notifications/inbox/{notification}/read-status 401 500 500 500  200   500
+    GET    /api/v2/users/{user}/notifications/preferences 401    404    404    404   200   200
+    PUT    /api/v2/users/{user}/notifications/preferences 401    404    404    404   200   200
 
     # web push: of the owner
     GET    /api/v2/users/{user}/webpush/subscription    401      404    404    404   200   200

@@ -72,7 +72,7 @@ class Delivery:
     secret: bytes | None = field(repr=False)  # sealed: a webhook's secret, or a device's keys
     former_secret: bytes | None = field(default=None, repr=False)
     is_watched: bool = False  # the device shows the chat at this moment
-    is_shut: bool = False  # the receiver's user is suspended or deleted
+    is_shut: bool = False  # the receiver's user is suspended or deleted, or may not see the chat
 
 
 @dataclass(frozen=True, slots=True)

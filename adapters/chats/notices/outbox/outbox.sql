@@ -3,7 +3,8 @@
 -- name: claim_deliveries
 -- Claim what is due: of each receiver the oldest few, of receivers that are busy or switched off none.
 -- A claim moves the delivery's time on, so that it is due again if its claimer dies. It says whether
--- the user of the receiver is let in: what happens in their chats is not told outside otherwise.
+-- the user of the receiver is let in, and may still see a chat that was shared with them: what
+-- happens is not told outside otherwise.
 WITH receivers AS MATERIALIZED (
     SELECT DISTINCT d.target_id
       FROM deliveries d
@@ -35,7 +36,10 @@ SELECT c.id, c.target, c.target_id, c.event_id, c.kind, c.user_id, c.chat_id, c.
        CASE WHEN w.former_until > now() THEN w.former_secret END,
        coalesce(s.watching_until > now()
                 AND s.watching_chat IN (c.chat_id, c.root_id), false),
-       coalesce(u.status = 'suspended' OR u.deleted_at IS NOT NULL, false)
+       coalesce(u.status = 'suspended' OR u.deleted_at IS NOT NULL
+                OR c.kind = 'shared' AND u.id IS NOT NULL AND NOT EXISTS (
+                    SELECT FROM chat_readers r
+                     WHERE r.chat_id = c.root_id AND (r.is_group OR r.subject_id = u.id)), false)
   FROM claimed c
   LEFT JOIN webhooks w
     ON c.target = 'webhook' AND w.id = c.target_id AND w.disabled_at IS NULL
@@ -123,3 +127,18 @@ UPDATE deliveries
                     OFFSET %(waiting_max)s LIMIT %(count)s) AS k)
    AND state = 'waiting'
 RETURNING 1;
+
+-- name: examine_notices
+-- What doctor looks at: how many browsers are pushed to, whether there is a key pair to do it with,
+-- how many deliveries wait, and for how long the oldest of them has been due.
+SELECT (SELECT count(*) FROM push_subscriptions), EXISTS (SELECT FROM push_keys),
+       count(*), coalesce(extract(epoch FROM now() - min(due_at)), 0)::float8
+  FROM deliveries WHERE state = 'waiting';
+
+-- name: failing_webhooks
+-- Those of which no attempt is answered well, the longest first.
+SELECT w.url, coalesce(u.username, ''), extract(epoch FROM now() - w.failing_since)::float8,
+       count(*) OVER ()
+  FROM webhooks w LEFT JOIN users u ON u.id = w.owner_id
+ WHERE w.disabled_at IS NULL AND w.failing_since < now() - %(seconds)s * interval '1 second'
+ ORDER BY w.failing_since LIMIT %(most)s;

@@ -40,6 +40,7 @@ CLAIM_SECONDS = 60.0
 NOTE_SECONDS = 20.0  # for the note, tried again and again; then the claim runs out
 RETRY_SECONDS = 1.0  # when the store does not answer
 POLL_SECONDS = 15.0  # between two claims for the case that a wake-up was lost
+LATE_SECONDS = 300.0  # that a delivery has been due; longer: `/readyz` says so
 SOON_SECONDS = 0.05  # at least between two claims: what comes meanwhile goes together
 
 Send = Callable[[Delivery], Awaitable[Outcome]]
@@ -91,6 +92,9 @@ class SenderStatistics:
     stale_count: Annotated[
         int, CounterMetric("Notes of deliveries that another process had claimed since.")
     ]
+    late_seconds: Annotated[
+        float, GaugeMetric("Time for which the oldest unclaimed delivery has been due.")
+    ]
 
 
 class Sender:
@@ -107,6 +111,7 @@ class Sender:
         self._claims_count = 0
         self._left_out_count = 0
         self._stale_count = 0
+        self._late_seconds = 0.0
         self._attempts: Counter[str] = Counter()
         self._delivered: Counter[str] = Counter()
         self._refused: Counter[str] = Counter()
@@ -148,7 +153,16 @@ class Sender:
             dict(self._given_up),
             self._left_out_count,
             self._stale_count,
+            self._late_seconds,
         )
+
+    async def delay(self) -> str | None:
+        """Return what holds up deliveries, or None: they go when they are due. A check of
+        `/readyz`, which is a warning."""
+        await trio.lowlevel.checkpoint()  # like other checks
+        if self._late_seconds < LATE_SECONDS:
+            return None
+        return f"deliveries to webhooks and browsers have been due for {self._late_seconds:.0f} s"
 
     async def _claim(self, sends: trio.Nursery) -> float:
         """Claim what is due and begin to send it. Return how long to wait for the next claim."""
@@ -161,6 +175,7 @@ class Sender:
         except Exception as error:  # noqa: BLE001  the edge of a unit of work: it is repeated
             emit("outbox.unread", "warning", error=error)
             return RETRY_SECONDS
+        self._late_seconds = max(0.0, -(next_seconds or 0.0))
         for delivery in claimed:
             self._busy[delivery.target_id] += 1
             sends.start_soon(self._deliver, delivery)
@@ -182,7 +197,7 @@ class Sender:
 
     async def _attempted(self, delivery: Delivery) -> Outcome:
         if delivery.is_shut:
-            return LeftOut("its user is not let in")
+            return LeftOut("its user is not let in, or may not see the chat any more")
         if delivery.is_watched:
             return LeftOut("the device shows the chat")
         self._attempts[delivery.target.value] += 1

@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from adapters.cli.doctor.database import HOLDS_NAMED_MAX, check_retention
+from adapters.cli.doctor.database import HOLDS_NAMED_MAX, check_notices, check_retention
 from adapters.cli.doctor.findings import FindingState
 from adapters.models.settings import DEFAULTS, RETENTION_DAYS
 from adapters.postgres.driver.connection import DatabaseConnection
@@ -129,6 +129,52 @@ async def test_doctor_counts_the_legal_holds_that_it_does_not_name(database, loo
     )
 
     assert (await doctor(database))["legal holds"].fact.endswith(", 2 more")
+
+
+async def notices(database):
+    connection = await DatabaseConnection.open(database)
+    try:
+        return [(each.subject, each.fact) for each in await check_notices(connection)]
+    finally:
+        connection.close()
+
+
+async def test_doctor_sees_what_is_not_sent_to_browsers_and_webhooks(database, look):
+    await migrate(database)
+    assert [] == await notices(database)
+    await look("INSERT INTO users (id, username) VALUES (gen_random_uuid(), 'ann')")
+    await look(
+        "INSERT INTO push_subscriptions (id, user_id, endpoint, keys)"
+        " SELECT id, id, 'https://push.example', '' FROM users"
+    )
+    for owner, url, hours in (
+        ("NULL", "https://in.example/a-secret", 30),
+        ("id", "https://to.example", 5),
+        ("id", "https://lately.example", 0),
+    ):
+        await look(
+            "INSERT INTO webhooks (id, owner_id, url, kinds, secret, created_by, failing_since)"
+            f" SELECT gen_random_uuid(), {owner}::uuid, %(url)s, '{{}}', '', id,"
+            "        now() - %(hours)s * interval '1 hour' FROM users",
+            {"url": url, "hours": hours},
+        )
+    await look(
+        "INSERT INTO deliveries (id, target, target_id, event_id, kind, user_id, due_at)"
+        " SELECT gen_random_uuid(), 'webhook', id, id, 'ended', id, now() - interval '9 minutes'"
+        " FROM users"
+    )
+
+    told = await notices(database)
+
+    assert [
+        ("web push", "1 browsers have subscribed, and there is no key pair to push with"),
+        ("outbox", "of 1 deliveries the oldest has been due for 9 minutes"),
+        (
+            "webhooks",
+            "a webhook of the deployment at in.example has failed for 30 hours, one of 2 that fail",
+        ),
+        ("webhooks", "a webhook of ann at to.example has failed for 5 hours, one of 2 that fail"),
+    ] == told
 
 
 async def test_doctor_sees_that_no_house_was_kept_for_long(database, look):

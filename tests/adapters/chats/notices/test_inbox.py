@@ -3,7 +3,7 @@
 import json
 from contextlib import asynccontextmanager
 from functools import partial
-from uuid import uuid4
+from uuid import UUID, uuid4
 
 import pytest
 import trio
@@ -285,3 +285,53 @@ def test_ids_of_templates_never_change():
     }
 
     assert expected == {kind.value: str(id) for kind, id in TEMPLATE_IDS.items()}
+
+
+# switches
+
+
+PREFERENCES = "/api/v2/users/me/notifications/preferences"
+
+
+async def switch(who, **kinds):
+    asked = {str(TEMPLATE_IDS[NewsKind(kind)]): off for kind, off in kinds.items()}
+    answer = await who.put(PREFERENCES, {"template_disabled_map": asked})
+    assert 200 == answer.status, answer.body
+    return {each["kind"]: each for each in answer.document}
+
+
+async def test_a_kind_that_is_switched_off_is_not_filed_and_comes_again_when_it_is_on(edge):
+    changed = await switch(edge.member, ended=True)
+    assert {"ended"} == {kind for kind, each in changed.items() if each["disabled"]}
+    assert changed["ended"]["updated_at"]
+    assert "updated_at" not in changed["failed"]
+
+    await a_chat(edge, "[[text: done]] hello")
+    await a_chat(edge, "[[faults: 401]] hello", status="error")
+    shown = {each["kind"]: each for each in (await edge.member.get(PREFERENCES)).document}
+    await switch(edge.member, ended=False)
+    await a_chat(edge, "[[text: done]] hello")
+
+    assert changed == shown
+    told = [one["template_id"] for one in (await until_told(edge.member, 2))["notifications"]]
+    assert [str(TEMPLATE_IDS[NewsKind.ENDED]), str(TEMPLATE_IDS[NewsKind.FAILED])] == told
+
+
+async def test_a_switch_of_one_user_is_none_of_another(edge):
+    await switch(edge.stranger, ended=True)
+
+    await a_chat(edge, "[[text: done]] hello")
+
+    assert 1 == len((await until_told(edge.member, 1))["notifications"])
+
+
+@pytest.mark.parametrize(
+    "template", ["no id", str(UUID(int=7)), str(TEMPLATE_IDS[NewsKind.STATUS])]
+)
+async def test_a_switch_of_what_is_no_kind_of_notice_is_refused(edge, template):
+    asked = {"template_disabled_map": {template: True}}
+
+    refused = await edge.member.put(PREFERENCES, asked)
+
+    assert 400 == refused.status
+    assert f"template_disabled_map.{template}" == refused.document["validations"][0]["field"]

@@ -7,8 +7,10 @@ import {preferences} from "../../preferences.js";
 import {toast} from "../../shared/toast.js";
 import {api} from "../../wire/api.js";
 import {Kept} from "../kept.js";
-import {Act, Notice, Page, Section} from "../page.js";
+import {Loaded, useLoaded} from "../loading.js";
+import {Act, Notice, Page, Row, Rows, Section} from "../page.js";
 
+const KINDS = "/api/v2/users/me/notifications/preferences";
 const SWITCH = [[true, "On"], [false, "Off"]];
 
 const permissionNow = () => ("Notification" in window ? Notification.permission : "missing");
@@ -30,13 +32,29 @@ export function View() {
     preferences.sound.value = wanted;
     if (wanted) playTone();
   };
-  return html`<${Page} title="Notifications" lead="Kept in this browser.">
-    <${Section} title="While a tab is open" lead="They come when you look at something else.">
+  return html`<${Page} title="Notifications">
+    <${Section} title="While a tab is open" lead="They come when you look at something else. Kept in this browser.">
       <${Kept} name="sound" label="Sound" options=${SWITCH} change=${hear} help="Two soft notes when a turn ends or fails." />
       ${permission === "missing" ? html`<${Notice}>This browser has no notifications.<//>` : html`<${Kept} name="notify" label="Notifications" options=${SWITCH} change=${change} holds=${preferences.notify.value && permission === "granted"} help="When a chat needs you, and when a turn ends." />`}
       ${permission === "denied" && html`<${Notice} tone="wait">The browser was told to show none from this page. Allow them in its settings for this page first.<//>`}
     <//>
     <${Push} permission=${permission} note=${() => setPermission(permissionNow())} />
+    <${Kinds} />
+  <//>`;
+}
+
+/** @typedef {{id: string, name: string, disabled: boolean}} Kind */
+
+/** What comes into the inbox, and is pushed. */
+function Kinds() {
+  const loaded = useLoaded(() => api.get(KINDS), []);
+  const put = async (/** @type {Kind} */ kind) => {
+    await api.put(KINDS, {template_disabled_map: {[kind.id]: !kind.disabled}});
+    await loaded.again();
+  };
+  return html`<${Section} title="What you are told" lead="In your inbox, and by push. Webhooks have events of their own.">
+    <${Loaded} of=${loaded}>${(/** @type {Kind[]} */ found) => html`<${Rows}>${found.map((kind) => html`<${Row} key=${kind.id} title=${kind.name} mark=${kind.disabled ? "" : "go"} more=${kind.disabled ? "off" : "on"}
+      side=${html`<${Act} label="${kind.disabled ? "Tell me" : "Do not tell me"}: ${kind.name}" run=${() => put(kind)}>${kind.disabled ? "On" : "Off"}<//>`} />`)}<//>`}<//>
   <//>`;
 }
 

@@ -25,6 +25,7 @@ from adapters.chats.notices.outbox.deliveries import (
 )
 from adapters.chats.notices.outbox.sender import (
     CLAIM_SECONDS,
+    LATE_SECONDS,
     OF_TARGET_MAX,
     POLL_SECONDS,
     SEND_SECONDS,
@@ -233,6 +234,24 @@ async def test_a_store_that_is_away_is_asked_again(outbox, autojump_clock):
     assert 1 == len(receivers.came)
     [row] = outbox.rows.values()
     assert DeliveryState.DELIVERED is row.state
+
+
+async def test_what_is_due_for_long_and_not_claimed_is_told(outbox, autojump_clock):
+    late = [0.0]
+
+    class Behind:
+        async def claim(self, count, *, busy):
+            return [], -late[0]
+
+    async with sending(Behind(), Receivers()) as sender:
+        await trio.sleep(1)
+        on_time = await sender.delay()
+        late[0] = LATE_SECONDS + 7
+        await trio.sleep(POLL_SECONDS + 1)
+
+        assert None is on_time
+        assert "have been due for 307 s" in await sender.delay()
+        assert LATE_SECONDS + 7 == sender.statistics().late_seconds
 
 
 @pytest.mark.parametrize("target", Receiver)

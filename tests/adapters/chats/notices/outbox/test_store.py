@@ -121,6 +121,46 @@ async def test_receivers_of_users_who_are_not_let_in_are_known_by_it(store, outb
     assert {hook: is_shut, device: is_shut} == {one.target_id: one.is_shut for one in claimed}
 
 
+@pytest.mark.parametrize(
+    ("shared_with", "is_shut"), [(None, True), ("user", False), ("group", False), ("other", True)]
+)
+async def test_who_may_not_read_a_chat_any_more_is_not_told_that_it_was_shared(
+    store, outbox, shared_with, is_shut
+):
+    user, hook, of_all, chat = uuid4(), uuid4(), uuid4(), uuid4()
+    await store.execute(
+        "INSERT INTO users (id, username) VALUES (%(id)s, %(name)s)", id=user, name=str(user)
+    )
+    await store.execute(
+        "INSERT INTO webhooks (id, owner_id, url, kinds, secret, created_by) VALUES"
+        " (%(id)s, %(user)s, 'https://one.example', '{}', '', %(user)s),"
+        " (%(all)s, NULL, 'https://two.example', '{}', '', %(user)s)",
+        id=hook,
+        all=of_all,
+        user=user,
+    )
+    await store.execute(
+        "INSERT INTO chats (id, owner_id, status) VALUES (%(id)s, %(user)s, 'waiting')",
+        id=chat,
+        user=user,
+    )
+    if shared_with:
+        await store.execute(
+            "INSERT INTO chat_readers (chat_id, subject_id, is_group)"
+            " VALUES (%(chat)s, %(who)s, %(group)s)",
+            chat=chat,
+            who=user if shared_with == "user" else uuid4(),
+            group=shared_with == "group",
+        )
+    await add(store, hook)
+    await add(store, of_all)
+    await store.execute("UPDATE deliveries SET kind = 'shared', root_id = %(c)s", c=chat)
+
+    claimed, _ = await outbox.claim(9, busy=())
+
+    assert {hook: is_shut, of_all: False} == {one.target_id: one.is_shut for one in claimed}
+
+
 async def test_more_than_one_statement_forgets_goes_at_one_look(store, outbox):
     await store.run(
         "INSERT INTO deliveries"
