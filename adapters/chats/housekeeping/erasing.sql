@@ -1,6 +1,6 @@
 -- Erasing: families of chats with all that belongs to them, and what else a user has.
 --
--- An erasure begins by its row, in a transaction that has the root locked. From then on nobody is
+-- An erasure begins by its row, in a transaction that has the root locked. From then on no user is
 -- shown the family, and it cannot be taken out of the archive. Messages go in batches, the rest of
 -- a family with its last ones. Whoever goes on with an erasure locks its row.
 

@@ -29,7 +29,7 @@ class Work:
         return work
 
 
-async def test_a_job_outlives_whoever_asked_for_it(autojump_clock):
+async def test_a_job_outlives_the_task_that_asked_for_it(autojump_clock):
     work = Work()
     async with open_background() as background:
         asker = CausedScope()
@@ -80,7 +80,7 @@ async def test_at_the_bound_a_job_is_refused_and_counted(autojump_clock):
         )
 
 
-async def test_what_goes_wrong_in_a_job_is_logged_and_disturbs_nobody(autojump_clock, caplog):
+async def test_what_goes_wrong_in_a_job_is_logged_and_disturbs_no_other(autojump_clock, caplog):
     work = Work()
 
     async def fails():

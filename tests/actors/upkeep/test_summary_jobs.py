@@ -111,7 +111,7 @@ async def test_a_model_that_does_not_answer_leaves_a_plain_label_and_the_summary
         assert [("label", FINISHED)] == store.told
 
 
-async def test_nobody_waits_for_an_answer_for_ever(autojump_clock):
+async def test_no_answer_is_waited_for_for_ever(autojump_clock):
     store = await told(HANGS, change=ended())
 
     assert [] == store.told  # the process stopped first: its drain is shorter

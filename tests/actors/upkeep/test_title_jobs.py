@@ -98,7 +98,7 @@ async def test_a_pasted_text_is_read_and_named(autojump_clock):
         assert stage.oracle.prompts[0].messages[0].parts[0].text.endswith("Traceback")
 
 
-async def test_of_a_picture_alone_nobody_makes_a_title(autojump_clock):
+async def test_of_a_picture_alone_no_title_is_made(autojump_clock):
     async with a_namer(GOOD) as stage:
         chat = stage.begin(a_file(FileId(UUID(int=9)), "image/png"))
         await stage.settled()

@@ -131,7 +131,7 @@ async def test_the_first_word_on_a_call_stands(journal, chat):
     assert (first,) == await journal.begin(chat, calls("a"))
 
 
-async def test_the_end_of_a_call_that_nobody_began_is_nothing(journal, chat):
+async def test_the_end_of_a_call_that_was_not_begun_is_nothing(journal, chat):
     await journal.end(chat, "a", DONE)
 
     assert () == await journal.begin(chat, calls("a"))
@@ -277,7 +277,7 @@ async def test_an_id_may_be_anything_that_a_provider_says(id, journal, chat):
     assert {id: DONE, "other": None} == {key: entry.output for key, entry in entries.items()}
 
 
-async def test_what_nobody_will_ask_for_any_more_is_forgotten(store, journal, chat):
+async def test_entries_that_are_old_are_forgotten(store, journal, chat):
     await journal.begin(chat, calls("old", "young"))
     await store.execute(
         "UPDATE tool_calls SET begun_at = begun_at - %(seconds)s * interval '1 second'"

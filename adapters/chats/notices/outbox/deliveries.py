@@ -1,7 +1,7 @@
 """Deliveries: an event for one webhook or device, what came of an attempt, and what follows. Pure.
 
 A webhook that does not answer well is tried again for three days. A device is tried for an hour:
-nobody wants to be called to a chat that asked yesterday. The waits of webhooks are those that the
+a question of yesterday is no reason to call a person. The waits of webhooks are those that the
 Standard Webhooks proposes.
 """
 

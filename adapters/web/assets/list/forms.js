@@ -11,5 +11,11 @@ export const editLabels = (chats) => import("./labels.js").then((module) => modu
 /** Show who may read a chat. @param {Chat} chat @param {import("../shared/popover.js").Anchor} [at] */
 export const share = (chat, at) => import("./share.js").then((module) => module.share(chat, at), failed);
 
+/** Erase a chat for good, after a question. @param {Chat} chat */
+export const erase = (chat) => import("../shared/erasing.js").then((module) => module.eraseChat(chat), failed);
+
+/** Set or lift the legal hold of a chat. @param {Chat} chat */
+export const hold = (chat) => import("../shared/holds.js").then((module) => void module.holdChat(chat), failed);
+
 /** @param {unknown} error */
 const failed = (error) => void dispatchEvent(new CustomEvent("module-missing", { detail: error }));

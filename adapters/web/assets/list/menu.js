@@ -4,6 +4,7 @@ import { chats } from "../chats_store.js";
 import { find } from "../commands.js";
 import { keysOf } from "../keys.js";
 import { go } from "../routes.js";
+import { isAdmin } from "../session.js";
 import { openMenu } from "../shared/menu.js";
 import { addressOf } from "../state/filters.js";
 import { unfoldsItself } from "../state/rows.js";
@@ -21,7 +22,7 @@ import {
   whyNotArchived,
 } from "./acts.js";
 import { choose, chosen, filters, roots, unfold, unfolded } from "./look.js";
-import { editLabels, rename, share } from "./forms.js";
+import { editLabels, erase, hold, rename, share } from "./forms.js";
 
 /** @typedef {import("../wire/types.js").Chat} Chat */
 /** @typedef {import("../shared/menu.js").Item | "-"} Item */
@@ -114,9 +115,14 @@ function agents(chat) {
 
 /** @param {Chat} chat @returns {Item[]} */
 function archiving(chat) {
-  if (chat.archived)
-    return ["-", { label: "Take out of the archive", icon: "archive", run: () => void unarchive([chat]) }];
   const disabled = whyNotArchived(chat);
+  /** @type {Item[]} */
+  const rest = [
+    ...(isAdmin.value ? [{ label: "Legal hold…", run: () => void hold(chat) }] : []),
+    { label: "Erase for good…", icon: "trash", danger: true, disabled, run: () => void erase(chat) },
+  ];
+  if (chat.archived)
+    return ["-", { label: "Take out of the archive", icon: "archive", run: () => void unarchive([chat]) }, ...rest];
   const key = keysOf("chat.archive");
   /** @type {Item[]} */
   const items = ["-", { label: "Archive", icon: "archive", key, disabled, run: () => void archive([chat]) }];
@@ -124,7 +130,7 @@ function archiving(chat) {
     const run = () => void archiveWithWorkspace(chat);
     items.push({ label: "Archive, and remove its workspace…", icon: "trash", danger: true, disabled, run });
   }
-  return items;
+  return [...items, ...rest];
 }
 
 /** @param {Chat[]} together @returns {Item[]} */

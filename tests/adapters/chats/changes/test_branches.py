@@ -109,7 +109,7 @@ async def test_where_there_is_no_branch_at_a_remote_nothing_is_noted(place, comm
     assert await place.does(command) is None
 
 
-async def test_a_command_without_git_is_looked_at_by_nobody(place):
+async def test_no_look_follows_a_command_without_git(place):
     await place.daemon.call(place.chat, "execute", command="echo digital")
 
     statistics = place.finder.statistics()

@@ -47,7 +47,7 @@ async def test_a_pull_request_is_found_stored_and_told(either):
     assert 120 == await ground.stale_in(chat)
 
 
-async def test_what_says_the_same_again_is_told_to_nobody(ground):
+async def test_what_says_the_same_again_is_not_told(ground):
     await ground.bring_token()
     chat = await ground.a_chat("work")
     ground.forge.add_pull("ann/tools", "work")
@@ -348,7 +348,7 @@ async def test_an_answer_about_a_branch_that_was_left_meanwhile_is_not_written(g
     assert (None, 0) == (await ground.status(chat), await ground.stale_in(chat))
 
 
-async def test_whoever_cancels_it_leaves_no_claim_behind(ground):
+async def test_a_refresh_that_is_cancelled_leaves_no_claim_behind(ground):
     await ground.bring_token()
     await ground.a_chat("work")
     asked = trio.Event()

@@ -117,7 +117,7 @@ async def test_an_agent_goes_with_its_root_and_not_by_itself(edge):
 async def test_a_chat_that_is_at_work_is_refused_with_words(edge, status):
     chat = await chat_at_rest(edge.member, edge, "hello")
     holder = {"w": uuid4(), "r": uuid4(), "c": chat, "s": status}
-    await edge.execute(  # by a process that lives, so nobody takes it over
+    await edge.execute(  # by a process that lives, so no other takes it over
         "WITH w AS (INSERT INTO workers (id, heartbeat_at)"
         " VALUES (%(w)s, now() + interval '1 day'))"
         " UPDATE chats SET status = %(s)s, worker_id = %(w)s, runner_id = %(r)s WHERE id = %(c)s",
@@ -131,7 +131,7 @@ async def test_a_chat_that_is_at_work_is_refused_with_words(edge, status):
     assert (await good(edge.member.get(f"{CHATS}/{chat}"), 200))["archived"] is False
 
 
-async def test_a_chat_that_is_being_erased_is_shown_to_nobody_and_not_brought_back(edge):
+async def test_a_chat_that_is_being_erased_is_not_shown_and_not_brought_back(edge):
     chat = await chat_at_rest(edge.member, edge, "hello")
     await good(edge.member.patch(f"{CHATS}/{chat}", {"archived": True}), 204)
     await edge.execute(

@@ -81,7 +81,7 @@ async def test_a_user_with_chats_at_work_is_refused_with_words(edge):
     assert 200 == (await edge.member.get(f"{CHATS}/{chat}")).status
 
 
-async def test_of_nobody_and_by_nobody_else(edge):
+async def test_erasing_is_refused_for_unknown_users_and_to_members(edge):
     assert 404 == (await edge.admin.delete(DATA.format("nobody-at-all"))).status
     assert 403 == (await edge.member.delete(DATA.format("me"))).status
     assert 200 == (await edge.admin.delete(DATA.format(edge.stranger.id))).status

@@ -98,7 +98,7 @@ async def test_a_process_that_was_frozen_does_nothing_in_its_old_name(store, hou
     assert Batch(3, 30, is_last=True) == await chore.batch(lease, 10)
 
 
-async def test_nobody_takes_it_in_the_midst_of_a_batch(store, house):
+async def test_the_lease_is_not_taken_in_the_midst_of_a_batch(store, house):
     """A batch that takes longer than a lease still keeps its row until it is committed."""
     lease = await house.take(ONE, rest_seconds=0)
     await grows_old(store, LEASE_SECONDS + 1)

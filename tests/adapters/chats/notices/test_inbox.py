@@ -111,7 +111,7 @@ async def test_an_error_and_calls_of_a_client_are_told_with_what_they_are_about(
     assert failed == only["template_id"]
 
 
-async def test_who_gets_to_read_a_chat_is_told_once_and_again_only_if_it_was_taken_back(edge):
+async def test_a_new_reader_of_a_chat_is_told_once_and_again_only_if_it_was_taken_back(edge):
     chat = await a_chat(edge, "[[text: done]] hello")
     await edge.member.patch(chat, {"title": "For you"})
     stranger, role = edge.stranger, {"user_roles": {str(edge.stranger.id): "read"}}
@@ -238,7 +238,7 @@ async def test_a_watcher_is_told_each_notice_once_and_none_of_before(edge):
     assert "2 chats were archived" == second["notification"]["title"]
 
 
-async def test_who_looks_at_a_chat_has_read_what_notices_say_of_it(edge):
+async def test_an_owner_that_looks_at_a_chat_has_read_what_notices_say_of_it(edge):
     chat = await a_chat(edge, "[[text: done]] hello")
     await until_told(edge.member, 1)
 

@@ -1,11 +1,15 @@
 /** When chats are archived and deleted, and workspaces stopped. */
 import {html} from "../../ui.js";
+import {ask} from "../../shared/dialog.js";
+import {receiptWords} from "../../shared/erasing.js";
+import {pathOf} from "../../shared/holds.js";
 import {api} from "../../wire/api.js";
 import {Amount} from "../fields.js";
 import {Form, useForm} from "../form.js";
 import {Loaded, useLoaded} from "../loading.js";
-import {Page} from "../page.js";
+import {Act, Page, Row, Rows, Section} from "../page.js";
 import {valueAt} from "../values.js";
+import {when} from "../words.js";
 
 const CONFIG = "/api/experimental/chats/config";
 const MINUTE_MS = 60_000;
@@ -29,6 +33,40 @@ export function View() {
       ${found.house.kept_since_upgrade && html`<p class="warn">This deployment is older than housekeeping: nothing is deleted until you set for how long it is kept.</p>`}
       <${Numbers} found=${found.numbers} />
       ${found.house.last && html`<${LastPass} last=${found.house.last} />`}`}<//>
+    <${Holds} />
+    <${Receipts} />
+  <//>`;
+}
+
+/** @typedef {import("../../shared/holds.js").Hold} Hold */
+/** @typedef {import("../../shared/erasing.js").Receipt} Receipt */
+
+/** What is kept whatever is set here. */
+function Holds() {
+  const loaded = useLoaded(async () => (await api.get("/api/v2/legal-holds")).holds);
+  const lift = async (/** @type {Hold} */ hold) => {
+    if (!(await ask({title: `Lift the hold on ${nameOf(hold)}?`, text: "What is old of it goes with the next pass.", yes: "Lift", danger: true}))) return;
+    await api.del(pathOf(hold));
+    await loaded.again();
+  };
+  return html`<${Section} title="Legal holds" lead="Nothing of these is erased. Chats are put on hold in their menu, users on their page.">
+    <${Loaded} of=${loaded}>${(/** @type {Hold[]} */ found) => html`<${Rows} empty="There are none.">${found.map((hold) => html`<${Row} key=${hold.id} title=${nameOf(hold)}
+      more="${hold.chat_id ? "chat" : "user"} · ${hold.reason} · set by ${hold.set_by_username} ${when(hold.set_at)}"
+      side=${html`<${Act} label="Lift the hold on ${nameOf(hold)}" run=${() => lift(hold)}>Lift<//>`} />`)}<//>`}<//>
+  <//>`;
+}
+
+/** @param {Hold} hold */
+const nameOf = (hold) => hold.username ?? (hold.chat_title || "a chat without a title");
+
+const CAUSES = { retention: "Archived for long", chat: "A chat, on request", user: "All that a user had" };
+
+/** What was erased lately. */
+function Receipts() {
+  const loaded = useLoaded(async () => (await api.get("/api/v2/erasures")).erasures);
+  return html`<${Section} title="What was erased" lead="Receipts have no words of what was in it.">
+    <${Loaded} of=${loaded}>${(/** @type {Receipt[]} */ found) => html`<${Rows} empty="Nothing yet.">${found.map((receipt) => html`<${Row} key=${receipt.id}
+      title=${CAUSES[/** @type {keyof typeof CAUSES} */ (receipt.why)] ?? receipt.why} more="${when(receipt.begun_at)} · ${receiptWords(receipt)} · ${receipt.id}" />`)}<//>`}<//>
   <//>`;
 }
 

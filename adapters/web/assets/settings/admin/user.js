@@ -3,6 +3,8 @@ import {html, useState} from "../../ui.js";
 import {go} from "../../routes.js";
 import {me} from "../../session.js";
 import {ask} from "../../shared/dialog.js";
+import {eraseUser} from "../../shared/erasing.js";
+import {holdUser} from "../../shared/holds.js";
 import {api} from "../../wire/api.js";
 import {Radios, Text} from "../fields.js";
 import {Form, useForm} from "../form.js";
@@ -59,6 +61,9 @@ export function EditUser({ id }) {
       <${Section} title="Name"><${Names} user=${found} again=${loaded.again} /><//>
       <${Section} title="Role"><${Role} user=${found} again=${loaded.again} /><//>
       <${Section} title="Password" lead="With a one-time link they set a new one themselves. It works once, for a day."><${Link} user=${found} /><//>
+      <${Section} title="Data" lead="What is on legal hold is erased by nobody."><p class="set-acts">
+        <${Act} run=${() => holdUser(found)}>Legal hold…<//>
+        <${Act} class="btn bad" run=${() => eraseUser(found)}>Erase chats and files…<//></p><//>
       <${Section} title="Access"><${Access} user=${found} again=${loaded.again} /><//>
       <p class="field-help">Added ${when(found.created_at)}, last seen ${when(found.last_seen_at)}.</p>`}<//>
   <//>`;

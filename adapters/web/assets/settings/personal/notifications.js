@@ -54,7 +54,7 @@ function Kinds() {
   };
   return html`<${Section} title="What you are told" lead="In your inbox, and by push. Webhooks have events of their own.">
     <${Loaded} of=${loaded}>${(/** @type {Kind[]} */ found) => html`<${Rows}>${found.map((kind) => html`<${Row} key=${kind.id} title=${kind.name} mark=${kind.disabled ? "" : "go"} more=${kind.disabled ? "off" : "on"}
-      side=${html`<${Act} label="${kind.disabled ? "Tell me" : "Do not tell me"}: ${kind.name}" run=${() => put(kind)}>${kind.disabled ? "On" : "Off"}<//>`} />`)}<//>`}<//>
+      side=${html`<${Act} label="${kind.disabled ? "On" : "Off"}: ${kind.name}" run=${() => put(kind)}>${kind.disabled ? "On" : "Off"}<//>`} />`)}<//>`}<//>
   <//>`;
 }
 

@@ -124,7 +124,7 @@ async def test_receivers_of_users_who_are_not_let_in_are_known_by_it(store, outb
 @pytest.mark.parametrize(
     ("shared_with", "is_shut"), [(None, True), ("user", False), ("group", False), ("other", True)]
 )
-async def test_who_may_not_read_a_chat_any_more_is_not_told_that_it_was_shared(
+async def test_former_readers_of_a_chat_are_not_told_that_it_was_shared(
     store, outbox, shared_with, is_shut
 ):
     user, hook, of_all, chat = uuid4(), uuid4(), uuid4(), uuid4()

@@ -48,7 +48,7 @@ def test_the_example_of_the_rfc_comes_out_to_the_byte():
     assert MESSAGE == base64url(message)
 
 
-def test_a_browser_reads_the_longest_message_and_nobody_else_does():
+def test_only_the_browser_reads_the_longest_message():
     browser, other, text = a_browser(), a_browser(), b"x" * TEXT_BYTES_MAX
 
     message = encrypted(
@@ -64,7 +64,7 @@ def test_a_browser_reads_the_longest_message_and_nobody_else_does():
         read(other, message)
 
 
-def test_a_token_says_who_sends_to_which_service_and_until_when():
+def test_a_token_names_its_sender_the_service_and_its_end():
     key = ec.generate_private_key(CURVE)
 
     token = sender_token(

@@ -47,7 +47,7 @@ async def states(edge):
     return [state for (state,) in await edge.execute("SELECT state FROM deliveries")]
 
 
-async def test_a_browser_is_told_what_needs_its_user_and_nobody_else_can_read_it(edge, service):
+async def test_a_browser_is_told_what_needs_its_user_and_no_other_can_read_it(edge, service):
     browser, _ = await subscribed(edge.member, service)
 
     chat = await a_chat(
