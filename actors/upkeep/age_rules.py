@@ -50,6 +50,15 @@ class Pace:
 
     most: int = BATCH_FIRST
     rest_seconds: float = 0.0
+    is_busy: bool = False  # chats were at work when the size was found
+
+    def at_work(self) -> "Pace":
+        """Return the pace of a batch while chats are at work: a size that was found while none was
+        would take too long."""
+        if self.is_busy:
+            return self
+        most = round(self.most * BUSY_BATCH_SECONDS / IDLE_BATCH_SECONDS)
+        return Pace(max(most, BATCH_MIN), self.rest_seconds, is_busy=True)
 
 
 def next_pace(former: Pace, count: int, took_seconds: float, *, busy: bool) -> Pace:
@@ -63,4 +72,4 @@ def next_pace(former: Pace, count: int, took_seconds: float, *, busy: bool) -> P
     if took_seconds > wanted or count >= former.most:
         fits = max(count, 1) * wanted / max(took_seconds, 1e-6)
         most = round(min(fits, GROWTH_MAX * former.most))
-    return Pace(min(max(most, BATCH_MIN), BATCH_MAX), rests * took_seconds)
+    return Pace(min(max(most, BATCH_MIN), BATCH_MAX), rests * took_seconds, busy)

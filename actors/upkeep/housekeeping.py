@@ -275,8 +275,8 @@ class Housekeeper:
 
     async def _batch(self, chore: Chore, work: _Work, batches: list[Batch]) -> None:
         busy, began = await self._store.is_busy(), now()
-        # What fits is known from the batch before, which may have been one for an idle house.
-        found = await chore.batch(work.lease, work.pace.most)
+        pace = work.pace.at_work() if busy else work.pace
+        found = await chore.batch(work.lease, pace.most)
         if isinstance(found, HousekeepingLost):
             work.is_lost = True
             return
@@ -285,4 +285,4 @@ class Housekeeper:
         work.bytes += found.bytes
         self._removed[chore.name] += found.count
         self._bytes[chore.name] += found.bytes
-        work.pace = next_pace(work.pace, found.count, now() - began, busy=busy)
+        work.pace = next_pace(pace, found.count, now() - began, busy=busy)

@@ -37,6 +37,15 @@ def test_while_chats_are_at_work_the_housekeeper_has_a_twentieth_of_the_time():
     assert 19 * 0.2 == pace.rest_seconds
 
 
+def test_a_batch_for_an_idle_house_is_made_shorter_when_chats_begin_to_work():
+    pace = next_pace(Pace(1000), 1000, 0.25, busy=False)
+
+    assert (1000, 40) == (pace.most, pace.at_work().most)
+    assert BATCH_MIN == Pace(BATCH_MIN).at_work().most
+    busy = next_pace(pace.at_work(), 40, BUSY_BATCH_SECONDS, busy=True)
+    assert busy == busy.at_work()
+
+
 def test_a_batch_that_was_not_full_makes_the_next_one_no_larger():
     assert 100 == next_pace(Pace(100), 3, 0.001, busy=False).most
 
