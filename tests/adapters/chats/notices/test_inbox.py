@@ -211,14 +211,14 @@ async def test_a_watch_of_an_unknown_form_is_refused(edge):
 
 async def test_an_event_is_filed_once_however_often_it_is_told(edge):
     store = InboxStore(edge.pool, tell=lambda _: None)
-    chats = [(uuid4(), f"chat {number}") for number in range(25)]
+    chats = [(uuid4(), f"chat {number}") for number in range(30)]
 
     for _ in range(3):
         await store.file_archive_digest(edge.member.id, chats, count=40, days=90, day="2030-05-17")
 
     [notice] = (await inbox(edge.member))["notifications"]
     assert "40 chats were archived" == notice["title"]
-    assert "- and 20 more" == notice["content"].splitlines()[-1]
+    assert "- and 15 more" == notice["content"].splitlines()[-1]
     assert [] == notice["actions"]
 
 
