@@ -11,7 +11,9 @@ import httpx2
 import psutil
 import pytest
 import trio
+from trio_websocket import open_websocket_url
 
+from adapters.workspaces.terminals.wire import input_message, message_of_terminal
 from tests.adapters.daemon.metrics.linting import faults_of, promtool_faults_of, sentences
 from tests.e2e.conftest import a_database
 from tests.e2e.crossing import ADMIN, HEADER, over, pieces, sites
@@ -23,6 +25,7 @@ from tests.patience import PATIENCE_SECONDS
 pytestmark = pytest.mark.slow
 
 METRIC = re.compile(r"`(promptcorner_[a-z_]+)`")
+CREATES = '[[tool-calls: create_workspace:{"template_id":"empty"}]] [[text: done]]'
 PACED = "[[deltas: 60]] [[delta-ms: 20]]"
 LONG = "[[deltas: 150]] [[delta-ms: 40]]"
 SETTINGS = {
@@ -145,6 +148,47 @@ async def test_processes_share_an_address_and_show_their_watchers_the_same(famil
     served = [figures(url) for url in family.relay_urls().values()]
     assert all(each["promptcorner_server_sockets_opened_total"] > 0 for each in served)
     assert sum(each["promptcorner_relays_pieces_total"] for each in served) > 0
+
+
+async def test_a_terminal_is_typed_into_and_come_back_to_through_any_process(family):
+    async with sites(family) as [site]:
+        await (await site.watch(await site.create(CREATES))).until(over)
+        [space] = (await site.ask("GET", "/api/v2/workspaces"))["workspaces"]
+        path = f"/api/v2/workspaces/{space['id']}/terminals"
+        id = (await site.ask("POST", path))["id"]
+        stream = f"{site.url.replace('http', 'ws')}{path}/{id}/stream"
+        before = [figures(url) for url in family.relay_urls().values()]
+        position = 0
+        for number in range(12):
+            headers = [(HEADER, ADMIN)]
+            async with open_websocket_url(
+                f"{stream}?after={position}", extra_headers=headers
+            ) as socket:
+                await socket.send_message(input_message(f"echo far-$(({number} + 100))\r".encode()))
+                position = await _heard(socket, f"far-{number + 100}\r\n", position)
+            assert [id] == [each["id"] for each in (await site.ask("GET", path))["terminals"]]
+        after = [figures(url) for url in family.relay_urls().values()]
+        await site.ask("DELETE", f"{path}/{id}")
+        with trio.fail_after(PATIENCE_SECONDS):
+            while (await site.ask("GET", path))["terminals"]:
+                await trio.sleep(0.01)
+
+    assert [0, 0, 1] == sorted(each["promptcorner_workspaces_terminals_running"] for each in after)
+    sockets = "promptcorner_server_sockets_opened_total"
+    assert 1 < sum(now[sockets] > then[sockets] for then, now in zip(before, after, strict=True))
+
+
+async def _heard(socket, words, position):
+    """Hear what a terminal writes behind a position until these words; return where that ends."""
+    seen = b""
+    with trio.fail_after(PATIENCE_SECONDS):
+        while words.encode() not in seen:
+            said = message_of_terminal(await socket.get_message())
+            if isinstance(said, tuple):
+                begins, data = said
+                assert begins >= position, "nothing comes twice"
+                seen, position = seen + data, begins + len(data)
+    return position
 
 
 def test_the_metrics_of_each_process_keep_the_rules_of_names_and_are_as_documented(family):
