@@ -1,8 +1,8 @@
 """How long does a model wait for its desktop: to begin, and for one action and its picture?
 
-On paper, for an action at 1280x720: 40 ms for programs to react, twice a whole screen over the
-socket (7 ms each, 8 MB), 20 ms in which nothing may move, and 25 to scale and pack the picture:
-some 100 ms, of which 60 are waited for on purpose. A screenshot alone is one screen and its
+On paper, for an action at 1280x720: 40 ms for programs to react, what has changed (1 ms), 20 ms in
+which nothing may move, a whole screen over the socket (7 ms, 8 MB), and 25 to scale and pack the
+picture: some 95 ms, of which 60 are waited for on purpose. A screenshot alone is one screen and its
 packing.
 
 A desktop begins with Xvnc and its window manager, each some 100 ms; its socket is there only when

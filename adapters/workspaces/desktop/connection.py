@@ -54,6 +54,7 @@ class DesktopConnection:
     def __init__(self, stream: trio.abc.Stream) -> None:
         self._stream = stream
         self._client = RfbClient()
+        self._is_known = False  # the whole screen, but for what has changed since
         self._buttons = 0
         self._keys: dict[int, None] = {}  # that are down, in their order
         self.pointer = (0, 0)  # where we have moved it last
@@ -71,6 +72,7 @@ class DesktopConnection:
         """Return a picture of the whole screen."""
         self._client.request(only_changes=False)
         await self._covered(self.size.width * self.size.height)
+        self._is_known = True
         return ScreenPicture(self.size, bytes(self._client.screen))
 
     async def next_picture(self) -> ScreenPicture:
@@ -81,16 +83,17 @@ class DesktopConnection:
 
     async def settled_picture(self) -> ScreenPicture:
         """Return a picture when what was done last shows and nothing moves any more, or when that
-        takes too long."""
+        takes too long. What it is compared with first comes as changes, which are few; the picture
+        itself is asked for whole, since changes of the last moments may not be told yet."""
         ends = trio.current_time() + SETTLE_SECONDS_MAX
         await trio.sleep(REACTION_SECONDS)
-        picture = await self.picture()
-        while trio.current_time() < ends:
+        before = await self._pixels()
+        while True:
             await trio.sleep(QUIET_SECONDS)
-            before, picture = picture, await self.picture()
-            if before == picture:
-                break
-        return picture
+            picture = await self.picture()
+            if picture.pixels == before or trio.current_time() >= ends:
+                return picture
+            before = picture.pixels
 
     async def perform(self, steps: Sequence[DesktopStep]) -> None:
         """Do these steps. If that fails or is cancelled, no key or button that they pressed stays
@@ -144,6 +147,14 @@ class DesktopConnection:
             self._do(ReleaseKey(keysym))
         self._buttons &= buttons
         self._client.pointer(*self.pointer, buttons=self._buttons)
+
+    async def _pixels(self) -> bytes:
+        """Return the pixels of the screen as it tells of them by now."""
+        if not self._is_known:
+            return (await self.picture()).pixels
+        self._client.request_changes_now()
+        await self._until(ScreenChanged)
+        return bytes(self._client.screen)
 
     async def _covered(self, pixels: int) -> None:
         """Wait until so many pixels were told anew."""

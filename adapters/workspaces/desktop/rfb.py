@@ -87,6 +87,12 @@ class RfbClient:
         area = (0, 0, self.size.width, self.size.height)
         self._to_send += struct.pack("!BBHHHH", 3, only_changes, *area)
 
+    def request_changes_now(self) -> None:
+        """Ask for what has changed, and be answered at once even if nothing has: one pixel is asked
+        for anew, and the changes come along with it."""
+        self.request(only_changes=True)
+        self._to_send += struct.pack("!BBHHHH", 3, False, 0, 0, 1, 1)
+
     def pointer(self, x: int, y: int, *, buttons: int) -> None:
         """Move the pointer. `buttons` has a bit for each button that is down, the first for 1."""
         self._to_send += struct.pack("!BBHH", 5, buttons, x, y)

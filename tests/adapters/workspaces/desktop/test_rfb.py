@@ -117,6 +117,8 @@ def test_what_we_say_is_what_a_server_waits_for():
         "03010000000000040003050500030002040100000000ff0d"
     )
     assert b"" == client.bytes_to_send()
+    client.request_changes_now()
+    assert client.bytes_to_send() == bytes.fromhex("0301000000000004000303000000000000010001")
 
 
 def test_rectangles_are_put_where_they_belong(client):
