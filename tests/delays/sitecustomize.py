@@ -31,6 +31,7 @@ DELAY_SECONDS_MAX = 0.150
 FOLDER = Path(__file__).parent
 
 _chance = random.Random()
+_seeded_in = 0  # the process; daemons of tests are copies of one that has drawn already
 
 
 def percent():
@@ -52,6 +53,8 @@ def path():
 
 def seed(test=""):
     """Begin the chance of this test anew, so that it is the same whatever ran before it."""
+    global _seeded_in
+    _seeded_in = os.getpid()
     test = test or os.environ.get(TEST_VARIABLE, "").rpartition(" ")[0]
     _chance.seed(f"{os.environ.get(SEED_VARIABLE, '0')} {test}")
 
@@ -77,6 +80,8 @@ def begin():
 
 def _seconds():
     """Return how long the next wait is delayed: mostly not at all."""
+    if _seeded_in != os.getpid():
+        seed()
     if _chance.random() * 100 >= percent():
         return 0
     return _chance.uniform(0, DELAY_SECONDS_MAX)

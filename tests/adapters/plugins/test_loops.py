@@ -51,9 +51,10 @@ async def block() -> str:
     return "done"
 
 @ext.tool
-async def strew() -> None:
-    "Leave a task behind."
-    trio.lowlevel.spawn_system_task(trio.sleep_forever)
+async def strew(count: int) -> None:
+    "Leave tasks behind."
+    for _ in range(count):
+        trio.lowlevel.spawn_system_task(trio.sleep_forever)
 
 @ext.tool
 async def spin() -> None:
@@ -292,8 +293,7 @@ async def test_too_many_calls_are_refused_with_a_sentence(plugin, bounds):
 
 async def test_tasks_that_are_left_behind_are_said_and_bounded(plugin, bounds, entries):
     bounds(TASKS_MAX=20)
-    for _ in range(30):
-        await called(plugin, "strew")
+    await called(plugin, "strew", '{"count": 30}')
     await until(lambda: plugin.loop.statistics().tasks == 30)
 
     with pytest.raises(PluginFault, match=r"it is busy: \d+ tasks run in its event loop"):
