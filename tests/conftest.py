@@ -1,7 +1,6 @@
 """What every test may ask for: one real PostgreSQL per run, and an empty database of its own."""
 
 import itertools
-import os
 import re
 import signal
 import tempfile
@@ -15,6 +14,7 @@ from psycopg.conninfo import make_conninfo
 
 from adapters.postgres import embedded
 from tests.delays import sitecustomize as delays
+from tests.folders import a_folder, remove_leftovers
 
 FAST = {"fsync": "off", "full_page_writes": "off", "max_connections": "300"}
 NUMBERS = itertools.count(1)
@@ -87,10 +87,12 @@ def pytest_terminal_summary(terminalreporter):
 @pytest.fixture(scope="session")
 def server():
     """The conninfo of a PostgreSQL of this run, as its superuser; gone when the run ends."""
-    with tempfile.TemporaryDirectory(prefix="promptcorner-tests-") as top:
-        os.chmod(top, 0o711)  # as root the server runs as somebody else, who has to get in
-        with embedded.using(embedded.ClusterOptions(Path(top) / "home", settings=FAST)) as cluster:
-            yield cluster.conninfo
+    remove_leftovers()
+    with (
+        a_folder() as top,
+        embedded.using(embedded.ClusterOptions(top / "home", settings=FAST)) as cluster,
+    ):
+        yield cluster.conninfo
 
 
 @pytest.fixture

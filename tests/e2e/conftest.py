@@ -1,23 +1,20 @@
 """Directories for daemons, and the certainty that nobody is left in them."""
 
 import contextlib
-import os
-import tempfile
-from pathlib import Path
 
 import psycopg
 import pytest
 from psycopg.conninfo import make_conninfo
 
 from tests.e2e.processes import belonging_to, eventually, give_to_ordinary_user
+from tests.folders import a_folder
 
 
 @pytest.fixture
 def home():
     """Where a daemon may make its directory; when the test ends, nobody works there."""
-    with tempfile.TemporaryDirectory(prefix="promptcorner-tests-") as top:
-        os.chmod(top, 0o711)
-        yield Path(top) / "home"
+    with a_folder() as top:
+        yield top / "home"
         eventually(lambda: not belonging_to(top), "every process of the daemon is gone")
 
 

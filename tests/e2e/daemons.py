@@ -8,8 +8,6 @@ import json
 import os
 import signal
 import subprocess
-import tempfile
-from pathlib import Path
 
 import psycopg
 
@@ -23,6 +21,7 @@ from tests.e2e.processes import (
     program_python,
 )
 from tests.e2e.starting import FORKED, Starter
+from tests.folders import a_folder
 
 STOP_SECONDS_MAX = 120
 # What the environment of the tests must not decide. Without its last word every daemon would
@@ -182,8 +181,8 @@ def holder_among(daemons, worker):
 @contextlib.contextmanager
 def a_daemon(home, **how):
     """A daemon for the length of a block, in which it may end in any way."""
-    with tempfile.TemporaryDirectory(prefix="promptcorner-tests-") as top:
-        daemon = Daemon(home, Path(top) / "stderr", **how)
+    with a_folder() as top:
+        daemon = Daemon(home, top / "stderr", **how)
         try:
             yield daemon
         finally:

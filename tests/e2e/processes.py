@@ -105,8 +105,10 @@ def _pids():
 
 def _lines(directory):
     for pid in _pids():
-        command = _command(pid)
-        if pid != os.getpid() and (directory in command or _works_in(pid, directory)):
+        command = _command(pid)  # one without has ended, and may still be in its directory
+        if not command or pid == os.getpid():
+            continue
+        if directory in command or _works_in(pid, directory):
             yield f"{pid} {command}"
 
 

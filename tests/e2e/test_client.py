@@ -1,11 +1,9 @@
 """The Python client against a real daemon through a network that breaks a thousand times."""
 
 import random
-import tempfile
 import time
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
-from pathlib import Path
 from urllib.parse import urlsplit
 
 import httpx2
@@ -19,6 +17,7 @@ from promptcorner_client.transcript import Transcript, text_of
 from tests.e2e.daemons import a_daemon
 from tests.e2e.processes import belonging_to, eventually
 from tests.e2e.providers import a_provider
+from tests.folders import a_folder
 
 pytestmark = pytest.mark.slow
 
@@ -29,12 +28,11 @@ LONG_SECONDS = 1_000  # for a thousand disconnects on a busy machine; alone they
 
 @pytest.fixture(scope="module")
 def url():
-    with tempfile.TemporaryDirectory(prefix="promptcorner-tests-") as top:
-        Path(top).chmod(0o711)
+    with a_folder() as top:
         with a_provider() as provider:
             settings = {**provider.settings, "PROMPTCORNER_ADMIN_TOKEN": ADMIN}
             settings["PROMPTCORNER_DRAIN_SECONDS"] = "1"
-            with a_daemon(Path(top) / "home", **settings) as daemon:
+            with a_daemon(top / "home", **settings) as daemon:
                 yield "http://" + daemon.wait_ready()["listen"]
                 assert 0 == daemon.stop()
         eventually(lambda: not belonging_to(top), "every process of the daemon is gone")

@@ -3,8 +3,6 @@
 import http.client
 import json
 import re
-import tempfile
-from pathlib import Path
 from urllib.parse import urlencode, urlsplit
 
 import psycopg
@@ -12,6 +10,7 @@ import pytest
 
 from tests.e2e.daemons import a_daemon, run
 from tests.e2e.processes import belonging_to, eventually
+from tests.folders import a_folder
 from tests.patience import PATIENCE_SECONDS
 
 pytestmark = pytest.mark.slow
@@ -22,9 +21,8 @@ PASSWORD = "nine-rivers-and-a-bridge"
 
 @pytest.fixture(scope="module")
 def home():
-    with tempfile.TemporaryDirectory(prefix="promptcorner-tests-") as top:
-        Path(top).chmod(0o711)
-        yield Path(top) / "home"
+    with a_folder() as top:
+        yield top / "home"
         eventually(lambda: not belonging_to(top), "every process of the daemon is gone")
 
 

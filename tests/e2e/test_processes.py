@@ -4,7 +4,6 @@ import contextlib
 import os
 import re
 import signal
-import tempfile
 from pathlib import Path
 
 import httpx2
@@ -20,6 +19,7 @@ from tests.e2e.crossing import ADMIN, HEADER, over, pieces, sites
 from tests.e2e.daemons import STOP_SECONDS_MAX, Daemon, a_daemon, end_leases
 from tests.e2e.processes import ROOT, belonging_to, eventually, free_ports
 from tests.e2e.providers import a_provider
+from tests.folders import a_folder
 from tests.patience import PATIENCE_SECONDS
 
 pytestmark = pytest.mark.slow
@@ -117,12 +117,11 @@ def provider():
 def family(provider, server):
     """Three processes for many tests; whoever ends one of them waits until it is back."""
     with (
-        tempfile.TemporaryDirectory(prefix="promptcorner-tests-") as top,
+        a_folder() as top,
         a_database(server, "of_a_family") as database,
     ):
-        Path(top).chmod(0o711)
         own = {"PROMPTCORNER_RELAY_LISTEN": f"127.0.0.1:{free_ports(3)}"}
-        with a_family(3, Path(top) / "home", provider, database, **own) as family:
+        with a_family(3, top / "home", provider, database, **own) as family:
             family.wait_ready()
             yield family
             assert 0 == family.stop()

@@ -4,12 +4,11 @@ import contextlib
 import os
 import signal
 import socket
-import tempfile
-from pathlib import Path
 
 import pytest
 
 from tests.e2e.daemons import STOP_SECONDS_MAX, a_daemon
+from tests.folders import a_folder
 from tests.patience import PATIENCE_SECONDS
 
 pytestmark = pytest.mark.slow
@@ -17,9 +16,8 @@ pytestmark = pytest.mark.slow
 
 @pytest.fixture
 def init():
-    with tempfile.TemporaryDirectory(prefix="promptcorner-tests-") as top:
-        os.chmod(top, 0o711)
-        path = str(Path(top) / "notify")
+    with a_folder() as top:
+        path = str(top / "notify")
         with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as listening:
             listening.bind(path)
             listening.settimeout(PATIENCE_SECONDS)

@@ -7,16 +7,15 @@ import pty
 import re
 import select
 import subprocess
-import tempfile
 import termios
 import time
-from pathlib import Path
 
 import pytest
 
 from tests.e2e.daemons import a_daemon, command, environment, run
 from tests.e2e.processes import belonging_to, eventually
 from tests.e2e.providers import a_provider
+from tests.folders import a_folder
 from tests.patience import PATIENCE_SECONDS
 
 pytestmark = pytest.mark.slow
@@ -27,9 +26,8 @@ CONTROL = re.compile(rb"\x1b\[[0-9;?]*[A-Za-z]|\r")
 @pytest.fixture(scope="module")
 def here():
     """What a command on the machine of the daemon finds in its environment: no token."""
-    with tempfile.TemporaryDirectory(prefix="promptcorner-tests-") as top:
-        Path(top).chmod(0o711)
-        home = Path(top) / "home"
+    with a_folder() as top:
+        home = top / "home"
         quick = {"PROMPTCORNER_DRAIN_SECONDS": "1"}
         quick |= {"PROMPTCORNER_APPROVAL_RULES": "list_templates=ask,read_skill=ask"}
         with a_provider() as provider, a_daemon(home, **quick, **provider.settings) as daemon:

@@ -2,8 +2,6 @@
 
 import os
 import socket
-import tempfile
-from pathlib import Path
 
 import pytest
 import trio
@@ -17,6 +15,7 @@ from adapters.daemon.systemd import (
     Systemd,
 )
 from runtime.log import LOGGER_NAME
+from tests.folders import a_folder
 
 MINUTE = "60000000"
 
@@ -51,8 +50,8 @@ class Init:
 
 @pytest.fixture(params=["path", "abstract"])
 def address(request):
-    with tempfile.TemporaryDirectory(prefix="promptcorner-tests-") as top:
-        path = Path(top) / "notify"
+    with a_folder() as top:
+        path = top / "notify"
         yield str(path) if request.param == "path" else f"@{path}"
 
 

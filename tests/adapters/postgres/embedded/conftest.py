@@ -1,13 +1,10 @@
 """Directories for clusters, and a look at every process that has to do with one."""
 
-import os
-import tempfile
-from pathlib import Path
-
 import pytest
 
 from adapters.postgres.embedded import ClusterOptions
 from tests.e2e.processes import belonging_to, eventually
+from tests.folders import a_folder
 
 FAST = {"fsync": "off"}
 
@@ -15,9 +12,8 @@ FAST = {"fsync": "off"}
 @pytest.fixture
 def home():
     """A directory for one cluster; when the test ends, nobody may be left who knows it."""
-    with tempfile.TemporaryDirectory(prefix="promptcorner-tests-") as top:
-        os.chmod(top, 0o711)
-        home = Path(top) / "home"
+    with a_folder() as top:
+        home = top / "home"
         yield home
         eventually(lambda: belonging_to(home) == [], "every process of the cluster is gone")
 

@@ -1,0 +1,62 @@
+"""Folders that a killed run has left are removed by the next one, and no others."""
+
+import subprocess
+import sys
+
+import pytest
+
+from tests.folders import PREFIX, a_folder, remove_leftovers
+from tests.patience import PATIENCE_SECONDS
+from tests.test_stress import until
+
+KILLED = """
+import sys, tempfile, time
+tempfile.tempdir = sys.argv[1]
+from tests.folders import a_folder
+with a_folder() as folder:
+    (folder / "home").mkdir()
+    (folder / "home/file").write_text("x")
+    print(folder, flush=True)
+    time.sleep(1000)
+"""
+
+
+def folders(where):
+    return [path.name for path in where.iterdir()]
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(sys.platform != "linux", reason="who works in a folder is read in /proc")
+def test_what_a_killed_run_has_left_is_removed_when_nobody_works_in_it(tmp_path):
+    with subprocess.Popen(
+        [sys.executable, "-c", KILLED, tmp_path], stdout=subprocess.PIPE, text=True
+    ) as run:
+        folder = run.stdout.readline().strip()
+        remove_leftovers(tmp_path)
+        while_it_runs = folders(tmp_path)
+        run.kill()
+        run.wait(PATIENCE_SECONDS)
+    with subprocess.Popen(["sleep", "1000"], cwd=folder) as server:
+        until(lambda: server.poll() is None)
+        remove_leftovers(tmp_path)
+        while_it_is_worked_in = folders(tmp_path)
+        server.kill()
+    remove_leftovers(tmp_path)
+
+    assert [1, 1] == [len(while_it_runs), len(while_it_is_worked_in)]
+    assert [] == folders(tmp_path)
+
+
+def test_a_folder_that_is_just_being_made_stays(tmp_path):
+    (tmp_path / f"{PREFIX}abc").mkdir(mode=0o700)
+
+    remove_leftovers(tmp_path)
+
+    assert [f"{PREFIX}abc"] == folders(tmp_path)
+
+
+def test_a_folder_is_removed_when_its_test_ends():
+    with a_folder() as folder:
+        (folder / "home").mkdir()
+
+    assert not folder.exists()
