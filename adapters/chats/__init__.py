@@ -1,6 +1,7 @@
 """Chats: the routes by which users work with them, and what is stored for that.
 
 For other rooms:
+    as_tools.routes           chats as tools of an MCP server
     changes.overview          the state of users' tokens at forges
     changes.wiring            branches and pull requests of chats, put together
     files.routes              the routes of files
@@ -36,6 +37,7 @@ For other rooms:
     wire.sending              pages of messages, and requests and responses around messages
 
 Inside:
+    as_tools/                 chats as tools of an MCP server
     changes/                  branches of chats, and what forges say of them
     content                   the content of a request made into the parts of a message
     files/                    files of chats

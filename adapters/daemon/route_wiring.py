@@ -21,6 +21,7 @@ from adapters.access.acl import ReaderStore
 from adapters.access.admission import Admission
 from adapters.access.changes import ChatSender
 from adapters.access.hooked_requests import RequestHooks
+from adapters.chats.as_tools.routes import ChatToolRoutes
 from adapters.chats.files.routes import FileRoutes
 from adapters.chats.files.store import FileStore
 from adapters.chats.housekeeping.holds import HoldStore
@@ -140,10 +141,13 @@ async def open_routes(
             metrics=metrics,
             report=report,
         )
+        api = api_routes(deps)
+        rows = (row for subject in api for row in subject.endpoints())
         routes: Sequence[Routes] = (
             entry.probes,
             health,
-            *api_routes(deps),
+            *api,
+            ChatToolRoutes(rows, organization=deps.organization),
             *streaming.routes,
             *notices.routes,
             DesktopRoutes(admission, chats.desktops),

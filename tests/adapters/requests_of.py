@@ -223,6 +223,7 @@ async def asked(world, line, caller, chat):
 
 C, P, U = CHATS, "/api/v2/ai/providers", "/api/experimental/users"
 DOCUMENTS = {
+    "POST /api/experimental/mcp/http": {"jsonrpc": "2.0", "id": 1, "method": "tools/list"},
     f"PATCH {C}/{{chat}}": {"title": "called otherwise"},
     f"PUT {C}/{{chat}}/read-status": {"is_read": True},
     "PUT /api/v2/users/{user}/notifications/preferences": {"template_disabled_map": {}},

@@ -19,8 +19,8 @@ CHECKS = (
     "content_type_conformance",
     "response_schema_conformance",
 )
-# Not HTTP after the first line, or not there yet (501), or the end of the very token that asks, or
-# answered with 500 because clients expect that.
+# Not HTTP after the first line, or the end of the very token that asks, or answered with 500
+# because clients expect that, or refused in the words of another protocol.
 BUT = r"/(stream|watch|sse|logout|inbox/\{notification\}|diff)(/|$)|/mcp/http"
 
 

@@ -1,6 +1,8 @@
 """Endpoints that clients know and that do nothing here.
 
-Those that are not built answer 501, those that are gone for good answer 410.
+What is not built answers 501: the stream by which servers of the reference give each other the
+pieces of answers. No client asks there; our processes have a relay of their own, at addresses of
+their own, which no user reaches. What is gone for good answers 410.
 """
 
 from collections.abc import Iterator, Sequence
@@ -12,9 +14,6 @@ from adapters.http.endpoints import Access, Call, Endpoint, HttpResponse
 from adapters.http.refusals import HttpError
 
 CHATS = "/api/v2/chats"
-MCP_HTTP = "/api/experimental/mcp/http"
-
-NOT_BUILT = (("chats as MCP tools", "GET POST DELETE", MCP_HTTP),)
 
 GONE = (
     ("GET POST", CHATS + "/providers"),
@@ -39,7 +38,7 @@ class NotImplementedRoutes:
             tag="later",
             refusals=(426, 501),
         )
-        return (parts, *_not_built(), *_removed_endpoints())
+        return (parts, *_removed_endpoints())
 
     async def parts(self, call: Call) -> HttpResponse:
         """Refuse the stream, as far as the caller may know of the chat."""
@@ -47,15 +46,8 @@ class NotImplementedRoutes:
         if call.headers.get("upgrade", "").lower() != "websocket":
             headers = (("upgrade", "websocket"), ("connection", "upgrade"))
             raise HttpError(426, "This is a WebSocket endpoint.", headers=headers)
-        detail = "pieces for other servers: this server has none yet"
+        detail = "it is for servers of the reference alone; watch the chat by its stream"
         raise HttpError(501, "Not implemented.", detail=detail)
-
-
-def _not_built() -> Iterator[Endpoint]:
-    for what, methods, path in NOT_BUILT:
-        refused = HttpError(501, "Not implemented.", detail=f"{what}: this server has none yet")
-        for method in methods.split():
-            yield _row(method, path, f"Not there yet: {what}", refused)
 
 
 def _removed_endpoints() -> Iterator[Endpoint]:

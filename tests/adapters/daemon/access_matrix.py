@@ -289,10 +289,8 @@ TABLE = """
     PUT    C/user-provider-configs/{provider}           401      410    410    410   410   410
     DELETE C/user-provider-configs/{provider}           401      410    410    410   410   410
 
-    # not here, not yet or not ever
-    GET    /api/experimental/mcp/http                   401      501    501    501   501   501
-    POST   /api/experimental/mcp/http                   401      501    501    501   501   501
-    DELETE /api/experimental/mcp/http                   401      501    501    501   501   501
+    # chats as tools
+    POST   /api/experimental/mcp/http                   401      200    200    200   200   200
 
     # spending: {user} is the owner of the chat, {group} has a budget and no members
     GET    /api/v2/ai/limits                            401      403    403    403   403   200

@@ -56,7 +56,7 @@ async def test_figures_are_there_for_prometheus(edge):
 @pytest.mark.parametrize(
     ("status", "path"),
     [
-        (501, "/api/experimental/mcp/http"),
+        (405, "/api/experimental/mcp/http"),
         (410, "/api/experimental/chats/providers"),
         (404, "/api/v2/nothing"),
     ],
