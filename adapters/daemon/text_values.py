@@ -8,6 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from enum import Enum
 from typing import get_args
 
+from actors.chat.turn.ports import RecordKind
 from actors.law.chat import Role, Verdict
 from actors.law.parts.prompt import EFFORTS
 from actors.law.requests import BusyBehaviour
@@ -16,6 +17,7 @@ from actors.tools.approval_rules import Policy
 from adapters.chats.housekeeping.erasing import ErasureCause
 from adapters.chats.overview_rows import Attention
 from adapters.models.choosing import Reason
+from adapters.models.debug_runs.store import RecordStatus
 from adapters.models.settings import CONTEXTS, OWN_MODES
 from adapters.models.snapshot import TYPES, UNSUPPORTED_TYPES, ModelSource
 from adapters.people.store.users import UserStatus
@@ -45,6 +47,11 @@ def _rows() -> Iterator[tuple[str, str, Sequence[str]]]:
     yield "Chat", "plan_mode", PLAN_MODES
     yield "Chat", "client_type", CLIENT_TYPES
     yield "Chat", "last_reasoning_effort", EFFORTS
+    for struct in ("ChatDebugRunSummary", "ChatDebugRun"):
+        yield struct, "kind", get_args(RecordKind)
+        yield struct, "status", get_args(RecordStatus)
+    yield "ChatDebugStep", "status", get_args(RecordStatus)
+    yield "ChatDebugStep", "operation", ("stream", "generate")
     yield "ErasureReceipt", "why", _values(ErasureCause)
     yield "Chat", "approval_policy", policies
     yield "ChatStreamStatus", "status", statuses
