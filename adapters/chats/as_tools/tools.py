@@ -24,7 +24,7 @@ _ModelId = Annotated[
 ]
 
 
-class CreateChat(Struct, frozen=True, forbid_unknown_fields=True):
+class NewChatArguments(Struct, frozen=True, forbid_unknown_fields=True):
     prompt: Annotated[str, Meta(description="What the agent is asked to do.", min_length=1)]
     organization_id: Annotated[
         UUID | None, Meta(description="The organization; left out: the only one.")
@@ -35,11 +35,11 @@ class CreateChat(Struct, frozen=True, forbid_unknown_fields=True):
     ] = None
 
 
-class OneChat(Struct, frozen=True, forbid_unknown_fields=True):
+class OneChatArguments(Struct, frozen=True, forbid_unknown_fields=True):
     chat_id: _ChatId
 
 
-class ChatMessages(Struct, frozen=True, forbid_unknown_fields=True):
+class MessagesArguments(Struct, frozen=True, forbid_unknown_fields=True):
     chat_id: _ChatId
     before_id: Annotated[
         Annotated[int, Meta(ge=1)] | None,
@@ -54,7 +54,7 @@ class ChatMessages(Struct, frozen=True, forbid_unknown_fields=True):
     )
 
 
-class SendMessage(Struct, frozen=True, forbid_unknown_fields=True):
+class SendArguments(Struct, frozen=True, forbid_unknown_fields=True):
     chat_id: _ChatId
     message: Annotated[str, Meta(description="What is said to the agent.", min_length=1)]
     busy_behavior: Annotated[
@@ -111,7 +111,7 @@ def _of_chat(
     return ask
 
 
-def _create(asked: CreateChat, organization: UUID) -> RowRequest:
+def _create(asked: NewChatArguments, organization: UUID) -> RowRequest:
     body = {
         "organization_id": asked.organization_id or organization,
         "content": [{"type": "text", "text": asked.prompt}],
@@ -122,7 +122,7 @@ def _create(asked: CreateChat, organization: UUID) -> RowRequest:
     return RowRequest("POST", CHATS, body=body)
 
 
-def _send(asked: SendMessage, organization: UUID) -> RowRequest:
+def _send(asked: SendArguments, organization: UUID) -> RowRequest:
     body = {
         "content": [{"type": "text", "text": asked.message}],
         "busy_behavior": asked.busy_behavior,
@@ -131,7 +131,7 @@ def _send(asked: SendMessage, organization: UUID) -> RowRequest:
     return RowRequest("POST", f"{CHAT}/messages", {"chat": str(asked.chat_id)}, body=body)
 
 
-def _messages(asked: ChatMessages, organization: UUID) -> RowRequest:
+def _messages(asked: MessagesArguments, organization: UUID) -> RowRequest:
     numbers = structs.asdict(asked)
     query = {
         name: str(numbers[name])
@@ -155,7 +155,7 @@ def _chat(asked: object, chat: Mapping[str, Any]) -> Mapping[str, Any]:
     return {"chat_id": chat["id"], **found}
 
 
-def _page(asked: ChatMessages, page: Mapping[str, Any]) -> Mapping[str, Any]:
+def _page(asked: MessagesArguments, page: Mapping[str, Any]) -> Mapping[str, Any]:
     """Return a page of messages, the oldest first, and how to read on."""
     messages: list[Mapping[str, Any]] = []
     characters, is_whole = 0, True
@@ -209,7 +209,7 @@ def _line(part: Mapping[str, Any]) -> str:
             return "" if kind in _QUIET_PARTS else f"[{kind}]"
 
 
-def _sent(asked: SendMessage, answer: Mapping[str, Any]) -> Mapping[str, Any]:
+def _sent(asked: SendArguments, answer: Mapping[str, Any]) -> Mapping[str, Any]:
     message = answer.get("queued_message") or answer.get("message") or {}
     return {
         "chat_id": str(asked.chat_id),
@@ -218,7 +218,7 @@ def _sent(asked: SendMessage, answer: Mapping[str, Any]) -> Mapping[str, Any]:
     }
 
 
-def _archived(asked: OneChat, answer: None) -> Mapping[str, Any]:
+def _archived(asked: OneChatArguments, answer: None) -> Mapping[str, Any]:
     return {"chat_id": str(asked.chat_id), "archived": True}
 
 
@@ -237,7 +237,7 @@ TOOLS = (
         "coder_create_chat",
         "Start a chat: an agent that works on what it is asked, by itself. It returns at once;"
         " follow it by coder_get_chat, and read what it says by coder_get_chat_messages.",
-        CreateChat,
+        NewChatArguments,
         _create,
         _chat,
     ),
@@ -245,7 +245,7 @@ TOOLS = (
         "coder_get_chat",
         "Get the state of a chat: waiting (the agent has finished its turn), running, interrupting,"
         " requires_action (a person has to decide something) or error.",
-        OneChat,
+        OneChatArguments,
         _of_chat("GET"),
         _chat,
         is_reading=True,
@@ -253,7 +253,7 @@ TOOLS = (
     ChatTool(
         "coder_get_chat_messages",
         "Read what was said in a chat, the oldest message first; without an id the newest ones.",
-        ChatMessages,
+        MessagesArguments,
         _messages,
         _page,
         is_reading=True,
@@ -261,21 +261,21 @@ TOOLS = (
     ChatTool(
         "coder_send_chat_message",
         "Say something to the agent of a chat. While it works the message waits, or interrupts it.",
-        SendMessage,
+        SendArguments,
         _send,
         _sent,
     ),
     ChatTool(
         "coder_interrupt_chat",
         "Stop what the agent of a chat is doing. What it has done stays.",
-        OneChat,
+        OneChatArguments,
         _of_chat("POST", "/interrupt"),
         _chat,
     ),
     ChatTool(
         "coder_archive_chat",
         "Put a chat and its agents away. It can be brought back.",
-        OneChat,
+        OneChatArguments,
         _of_chat("PATCH", body={"archived": True}),
         _archived,
     ),

@@ -2,7 +2,8 @@
 
 What is not built answers 501: the stream by which servers of the reference give each other the
 pieces of answers. No client asks there; our processes have a relay of their own, at addresses of
-their own, which no user reaches. What is gone for good answers 410.
+their own, which no user reaches. What is gone for good answers 410. The paths of the reference's
+gateway to models (`/api/v2/ai-gateway/…`) are not about chats, and are not there.
 """
 
 from collections.abc import Iterator, Sequence

@@ -171,7 +171,7 @@ async def check_spending(connection: DatabaseConnection, config: Config) -> Sequ
     found = await examine_spending(connection, load_table, models)
     subject, findings = "spending", []
     if found.reached:
-        fact = f"{len(found.reached)} limits are reached: {named(found.reached)}"
+        fact = f"limits that are reached: {named(found.reached)}"
         findings.append(warning(subject, fact, "raise them at Administration, Spending, or wait"))
     if found.unpriced:
         fact = f"limits refuse models whose price is not known: {named(found.unpriced)}"

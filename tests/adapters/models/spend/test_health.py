@@ -55,11 +55,11 @@ async def test_limits_that_are_reached_are_counted_for_strangers_and_named_by_do
     assert "limits that are reached: 1" == await warned(edge)
     [finding] = await examined(edge)
     assert FindingState.WARNING is finding.state
-    assert f"1 limits are reached: {edge.member.username}, day" == finding.fact
+    assert f"limits that are reached: {edge.member.username}, day" == finding.fact
     await set_limit(edge, "deployment", "month", hard=1)
     await spend(edge)
     [finding] = await examined(edge)
-    assert "2 limits are reached: all users together, month; " in finding.fact
+    assert "limits that are reached: all users together, month; " in finding.fact
 
 
 async def test_a_limit_of_ones_own_and_the_highest_of_groups_are_those_that_count(edge):
