@@ -14,6 +14,7 @@ Inside:
     load           lets chats talk all at once, and measures what their clients see
     fake_provider  runs `promptcorner fake-provider`
     admin/         runs `promptcorner users`, `tokens`, `approvals` and their like
+    pipes/         runs `promptcorner chat -m` and `promptcorner watch`, for scripts
     chat/          runs `promptcorner chat`
     doctor/        runs `promptcorner doctor`
 """

@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterable, Sequence
 
 from adapters import settings as config
 from adapters.settings import logs
+from adapters.settings.refusals import CannotStart
 from adapters.settings.setting import Setting, Subject
 from adapters.settings.table import CONFIG_FILE_HELP, SETTINGS, default_config_file
 
@@ -30,6 +31,12 @@ name_file:
 """
 
 Run = Callable[[argparse.Namespace], int]
+
+
+class DaemonAway(CannotStart):
+    """A daemon that cannot be reached; commands that ask it exit with a code of its own."""
+
+    exit_code = 4
 
 
 class HelpFormatter(argparse.RawDescriptionHelpFormatter):

@@ -1,4 +1,4 @@
-"""The command `promptcorner`: words in, an exit code out. 0 done, 1 refused, 2 wrong usage.
+"""The command `promptcorner`: words in, an exit code out (docs/commands.md lists them).
 
 A command is a module with `add_arguments(parser)`, which also names the function that runs it. Only
 the module of the command that is used is imported: a database driver or an HTTP client takes longer
@@ -34,6 +34,7 @@ class CliCommand:
 COMMANDS = (
     CliCommand("serve", "serve", "run the daemon"),
     CliCommand("chat", "chat.command", "talk to the daemon"),
+    CliCommand("watch", "pipes.command", "follow a chat", "add_watch_arguments"),
     CliCommand("users", "admin.users", "manage users"),
     CliCommand("tokens", "admin.tokens", "manage tokens, with which programs log in"),
     CliCommand("providers", "admin.providers", "manage providers of models"),
@@ -79,7 +80,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         code: int = options.run(options)
         sys.stdout.flush()
     except CannotStart as refusal:
-        return _refuse(str(refusal))
+        return _refuse(str(refusal), getattr(refusal, "exit_code", 1))
     except KeyboardInterrupt:
         return 128 + signal.SIGINT
     except BrokenPipeError:
@@ -116,6 +117,6 @@ def _reader_is_gone() -> bool:
     return any(seen & select.POLLERR for _, seen in looking.poll(0))
 
 
-def _refuse(why: str) -> int:
+def _refuse(why: str, exit_code: int = 1) -> int:
     sys.stderr.write(f"promptcorner: {why}\n")
-    return 1
+    return exit_code

@@ -19,7 +19,7 @@ import httpx2
 import msgspec
 
 from adapters import settings as config
-from adapters.cli.command_line import Run, add_command, describe, json_text, table
+from adapters.cli.command_line import DaemonAway, Run, add_command, describe, json_text, table
 from adapters.http.refusals import RefusalBody
 from adapters.settings.kinds import InvalidValue, WebAddress
 from adapters.settings.refusals import CannotStart
@@ -38,7 +38,7 @@ SOCKET_TABLES = (Path("/proc/net/tcp"), Path("/proc/net/tcp6"))
 LISTENING = "0A"  # https://docs.kernel.org/networking/proc_net_tcp.html
 ADDRESS, STATE, UID = 1, 3, 7  # columns
 
-DAEMON_HELP = f"""\
+ENVIRONMENT_HELP = f"""\
 environment:
   PROMPTCORNER_URL          where the daemon is ({URL})
   PROMPTCORNER_TOKEN        a token; `promptcorner tokens create --help` says how to get one
@@ -46,9 +46,11 @@ environment:
 
 On the daemon's own machine, users who can read its secret key need no token: the data directory is
 looked for as `promptcorner serve` looks for it (PROMPTCORNER_DATA_DIR).
-
-exit codes: 0 done, 1 not (a line says why), 2 wrong usage
 """
+EXIT_CODES_HELP = """
+exit codes: 0 done, 1 not (a line says why), 2 wrong usage, 4 the daemon cannot be reached
+"""
+DAEMON_HELP = ENVIRONMENT_HELP + EXIT_CODES_HELP
 ADVICE = {
     401: "set PROMPTCORNER_TOKEN to a token that is good",
     FORBIDDEN: "ask an admin, or use a token that may do more",
@@ -159,9 +161,9 @@ class DaemonClient:
             )
         except httpx2.TimeoutException:
             fact = f"no answer within {ANSWER_SECONDS:g} s"
-            raise CannotStart(f"daemon {self.url}", fact) from None
+            raise DaemonAway(f"daemon {self.url}", fact) from None
         except httpx2.HTTPError as error:
-            raise CannotStart(
+            raise DaemonAway(
                 f"daemon {self.url}",
                 f"cannot be reached ({error})",
                 "start it with `promptcorner serve`, or name another with --url",

@@ -8,10 +8,17 @@ from uuid import UUID
 import msgspec
 from rich.console import Console
 
-from adapters.cli.admin.connection import DAEMON_HELP, add_daemon, token_of, url_of
+from adapters.cli.admin.connection import ENVIRONMENT_HELP, add_daemon, token_of, url_of
 from adapters.cli.chat.approvals import Approve
 from adapters.cli.chat.conversation import INTERRUPTED, ChatRequest, converse
 from adapters.cli.command_line import describe, json_text, table
+from adapters.cli.pipes.command import (
+    PIPE_CODES_HELP,
+    add_pipe_arguments,
+    is_for_pipe,
+    run_in_pipe,
+)
+from adapters.cli.pipes.outcomes import refusal_of
 from adapters.settings import names
 from adapters.settings.refusals import CannotStart
 from promptcorner_client import api
@@ -24,12 +31,12 @@ TITLE_CHARACTERS_MAX = 60
 APPROVE = ("allow", "ask", "deny")
 NOBODY = "there is no terminal on both sides, and no message"
 BELLS = ("bell", "notify", "off")
-MESSAGE_BYTES_MAX = 256 * 1024  # of standard input; the daemon would refuse more
 
 DESCRIPTION = """\
 Talk to the daemon in the terminal. Answers appear as they are written; ctrl-C stops one and keeps
-what there is of it (with -m the exit code is 130 then), ctrl-D leaves. The daemon keeps the chat,
-and goes on with it meanwhile. /help lists the keys and commands; docs/terminal.md shows them.
+what there is of it, ctrl-D leaves. The daemon keeps the chat, and goes on with it meanwhile. /help
+lists the keys and commands; docs/terminal.md shows them. With -m, --json or a pipe it is for
+scripts: one answer, and an exit code that says how the turn ended (docs/commands.md).
 
   promptcorner chat                                         a new chat
   promptcorner chat 4f9c0c7e-5a2b-4c1d-9e3f-0a1b2c3d4e5f    go on with an old one
@@ -38,12 +45,14 @@ and goes on with it meanwhile. /help lists the keys and commands; docs/terminal.
   promptcorner chat -m "Name three rivers."                 one answer, then done
   promptcorner chat --approve ask                           ask before tools change anything
   git diff | promptcorner chat -m "Review this."            with standard input after it
+  promptcorner chat -m "Name three rivers." --json          its events, as lines of JSON
+  promptcorner chat -m "Three rivers." --output-schema rivers.schema.json
 """
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the chat, the message, how the model answers, and the daemon."""
-    describe(parser, DESCRIPTION, run=run, epilog=DAEMON_HELP)
+    describe(parser, DESCRIPTION, run=run, epilog=ENVIRONMENT_HELP + PIPE_CODES_HELP)
     parser.add_argument("chat", nargs="?", metavar="ID", type=_id, help="an existing chat")
     parser.add_argument(
         "-m", "--message", metavar="TEXT", help="send this, and end with the answer"
@@ -56,6 +65,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="|".join(APPROVE),
         help="what becomes of calls that need consent: run, ask me, deny them",
     )
+    add_pipe_arguments(parser)
     parser.add_argument("--list", action="store_true", help="list the chats that changed last")
     add_look(parser)
     add_daemon(parser)
@@ -63,17 +73,16 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Talk, or list chats."""
-    if options.json and not options.list:
-        raise CannotStart("--json", "is for --list; a conversation has no such form")
+    if not options.list and is_for_pipe(options):
+        return run_in_pipe(options)
     url, token = url_of(options), token_of(options)
     if options.list:
         return list_chats(url, token, as_json=options.json)
     approve = None if options.approve is None else Approve(options.approve)
-    message = _message(options)
-    request = ChatRequest(options.chat, message, options.model, options.effort, approve)
-    if not message and sys.stdin.isatty() and sys.stdout.isatty():
+    request = ChatRequest(options.chat, "", options.model, options.effort, approve)
+    if sys.stdin.isatty() and sys.stdout.isatty():
         return at_terminal(url, token, request, options)
-    if not message and options.chat is None:
+    if options.chat is None:
         raise CannotStart("chat", NOBODY, "send a message with -m, or on standard input")
     return talk(url, token, request)
 
@@ -86,16 +95,7 @@ def at_terminal(url: str, token: str, request: ChatRequest, options: argparse.Na
     try:
         return talk_at_terminal(url, token, request, look)
     except (RequestRefused, ServerUnreachable) as fault:
-        raise _refusal(fault) from None
-
-
-def _message(options: argparse.Namespace) -> str:
-    """Return the first message: the text of the command, then standard input if it is piped."""
-    message = options.message or ""
-    if sys.stdin.isatty():
-        return message
-    piped = sys.stdin.read(MESSAGE_BYTES_MAX).strip()
-    return "\n\n".join(filter(None, (message, piped)))
+        raise refusal_of(fault) from None
 
 
 def _id(text: str) -> UUID:
@@ -137,7 +137,7 @@ def talk(url: str, token: str, request: ChatRequest) -> int:
     try:
         return names.run(partial(_talk, url, token, request))
     except (RequestRefused, ServerUnreachable) as fault:
-        raise _refusal(fault) from None
+        raise refusal_of(fault) from None
     except KeyboardInterrupt:
         return INTERRUPTED
 
@@ -153,7 +153,7 @@ def list_chats(url: str, token: str, *, as_json: bool) -> int:
         with Client(url, token) as client:
             chats = client.request(api.list_chats())
     except (RequestRefused, ServerUnreachable) as fault:
-        raise _refusal(fault) from None
+        raise refusal_of(fault) from None
     if as_json:
         sys.stdout.write(json_text(msgspec.to_builtins(chats)))
         return 0
@@ -168,13 +168,3 @@ def list_chats(url: str, token: str, *, as_json: bool) -> int:
     ]
     sys.stdout.write(table(HEAD, rows))
     return 0
-
-
-def _refusal(fault: RequestRefused | ServerUnreachable) -> CannotStart:
-    if isinstance(fault, RequestRefused) and fault.status == 401:
-        return CannotStart(
-            "token",
-            "the daemon does not know it",
-            "if it keeps its data elsewhere, set PROMPTCORNER_DATA_DIR; or set PROMPTCORNER_TOKEN",
-        )
-    return CannotStart("chat", str(fault))

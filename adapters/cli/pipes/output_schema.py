@@ -1,0 +1,127 @@
+"""An answer that fits a JSON Schema: how a model is asked for it, and looked at. Pure.
+
+Models of all vendors are asked in words, and their answer is looked at here. A model whose answer
+does not fit is told what is wrong with it, `CORRECTIONS_MAX` times.
+"""
+
+import json
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from jsonschema import SchemaError, exceptions, validators  # type: ignore[import-untyped]
+from referencing.jsonschema import SPECIFICATIONS
+
+from adapters.settings.refusals import CannotStart
+
+SUBJECT = "--output-schema"
+SCHEMA_BYTES_MAX = 64 * 1024  # it is part of the message; a larger one is refused
+CORRECTIONS_MAX = 3  # turns after the first one; then the schema is not met
+FAULTS_MAX = 10  # of an answer, that the model is told of; it hardly mends more at once
+FAULT_CHARACTERS_MAX = 300  # each; the rest is cut
+
+ASK = """\
+Answer with one JSON document and nothing else: no words before or behind it, no code fence. It \
+has to fit this JSON Schema:
+
+{schema}"""
+CORRECT = """\
+Your answer does not fit the JSON Schema:
+
+{faults}
+
+Answer again, with the whole JSON document and nothing else. This is the schema:
+
+{schema}"""
+
+_FENCED = re.compile(r"```[a-zA-Z]*\s*\n(.*?)\n\s*```", re.DOTALL)
+
+
+@dataclass(frozen=True, slots=True)
+class FittingAnswer:
+    """An answer that fits, as JSON on one line."""
+
+    document: bytes
+
+
+@dataclass(frozen=True, slots=True)
+class UnfitAnswer:
+    """An answer that does not, and why."""
+
+    faults: Sequence[str]
+
+
+class AnswerSchema:
+    """A schema that an answer has to fit."""
+
+    def __init__(self, schema: Mapping[str, Any] | bool) -> None:
+        """Raise CannotStart if it is no JSON Schema."""
+        kind = validators.validator_for(schema)
+        try:
+            kind.check_schema(schema)
+        except SchemaError as error:
+            raise CannotStart(SUBJECT, f"is no JSON Schema ({error.message:.200})") from None
+        # Schemas at other addresses are not fetched: a file of a script decides what is asked.
+        self._validator = kind(schema, registry=SPECIFICATIONS)
+        self._text = json.dumps(schema, ensure_ascii=False)
+
+    @property
+    def request(self) -> str:
+        """Return the words that ask for such an answer."""
+        return ASK.format(schema=self._text)
+
+    def correction(self, unfit: UnfitAnswer) -> str:
+        """Return the words that ask for a better one."""
+        faults = "\n".join(f"- {fault}" for fault in unfit.faults)
+        return CORRECT.format(faults=faults, schema=self._text)
+
+    def judge(self, answer: str) -> FittingAnswer | UnfitAnswer:
+        """Look whether an answer fits; a code fence around it is forgiven."""
+        try:
+            document = json.loads(_unfenced(answer), parse_constant=_refuse_constant)
+        except (ValueError, RecursionError) as error:
+            return UnfitAnswer([f"it is no JSON document: {error}"])
+        try:
+            found = sorted(self._validator.iter_errors(document), key=exceptions.relevance)
+        except Exception as error:  # noqa: BLE001 of references, patterns: as many as keywords
+            return UnfitAnswer([f"the schema cannot be applied to it: {error!s:.200}"])
+        if found:
+            return UnfitAnswer([_fault(error) for error in found[:FAULTS_MAX]])
+        return FittingAnswer(json.dumps(document, ensure_ascii=False).encode())
+
+
+def read_schema(path: Path) -> AnswerSchema:
+    """Read the file of a schema. CannotStart says what is wrong with it."""
+    try:
+        with path.open("rb") as file:
+            data = file.read(SCHEMA_BYTES_MAX + 1)
+    except OSError as error:
+        raise CannotStart(SUBJECT, f"{path} cannot be read ({error.strerror})") from None
+    if len(data) > SCHEMA_BYTES_MAX:
+        raise CannotStart(SUBJECT, f"{path} is larger than {SCHEMA_BYTES_MAX // 1024} KiB")
+    try:
+        schema = json.loads(data)
+    except (ValueError, RecursionError) as error:
+        raise CannotStart(SUBJECT, f"{path} is not JSON ({error})") from None
+    if not isinstance(schema, dict | bool):
+        raise CannotStart(SUBJECT, f"{path} is no JSON Schema (it must be an object)")
+    return AnswerSchema(schema)
+
+
+def _unfenced(answer: str) -> str:
+    stripped = answer.strip()
+    fenced = _FENCED.fullmatch(stripped)
+    return stripped if fenced is None else fenced[1]
+
+
+def _refuse_constant(name: str) -> None:
+    raise ValueError(f"{name} is no JSON")
+
+
+def _fault(error: exceptions.ValidationError) -> str:
+    message = error.message
+    if len(message) > FAULT_CHARACTERS_MAX:
+        message = message[:FAULT_CHARACTERS_MAX] + "…"
+    return f"at {error.json_path}: {message}"

@@ -1,0 +1,159 @@
+"""What scripts rely on: the schema of records, exit codes, answers that fit, one text of each."""
+
+import json
+import re
+from pathlib import Path
+from uuid import UUID
+
+import jsonschema
+import pytest
+
+from adapters.cli.pipes.outcomes import EXIT_CODES, Outcome
+from adapters.cli.pipes.output_schema import (
+    FAULTS_MAX,
+    SCHEMA_BYTES_MAX,
+    AnswerSchema,
+    FittingAnswer,
+    UnfitAnswer,
+    read_schema,
+)
+from adapters.cli.pipes.printing import TextPrinter
+from adapters.cli.pipes.records import (
+    BeginRecord,
+    DroppedRecord,
+    MessageRecord,
+    RecordMaker,
+    TextRecord,
+    schema_text,
+)
+from adapters.settings.refusals import CannotStart
+from promptcorner_client.wire import (
+    ChatMessage,
+    ChatMessagePart,
+    ChatStreamEvent,
+    ChatStreamMessagePart,
+)
+from runtime.clock import wall
+
+DOCS = Path(__file__).parents[3] / "docs"
+CHAT = UUID(int=7)
+
+
+def piece(text):
+    part = ChatMessagePart(type="text", text=text)
+    piece = ChatStreamMessagePart("assistant", part, 1, 1, 1)
+    return ChatStreamEvent(type="message_part", chat_id=CHAT, message_part=piece)
+
+
+def message(text, role="assistant"):
+    part = ChatMessagePart(type="text", text=text)
+    kept = ChatMessage(id=3, chat_id=CHAT, created_at=wall(), role=role, content=(part,))
+    return ChatStreamEvent(type="message", chat_id=CHAT, message=kept)
+
+
+RESET = ChatStreamEvent(type="preview_reset", chat_id=CHAT)
+
+
+def records(*events):
+    maker = RecordMaker()
+    return [record for event in events for record in maker.records_of(event)]
+
+
+def test_the_schema_in_the_documents_is_that_of_the_records():
+    assert (DOCS / "chat-records.schema.json").read_text() == schema_text(), (
+        "run: python -m adapters.cli.pipes.records docs/chat-records.schema.json"
+    )
+    jsonschema.Draft202012Validator.check_schema(json.loads(schema_text()))
+
+
+def test_the_exit_codes_in_the_documents_are_those_of_the_outcomes():
+    rows = re.findall(r"^\| (\d+) \| `(\w+)` \|", (DOCS / "commands.md").read_text(), re.M)
+
+    assert {(str(code), one.value) for one, code in EXIT_CODES.items()} == set(rows)
+    assert set(Outcome) == EXIT_CODES.keys()
+
+
+def test_every_type_of_record_is_in_the_documents():
+    types = set(json.loads(schema_text())["discriminator"]["mapping"])
+
+    assert types <= set(re.findall(r"`(\w+)`", (DOCS / "commands.md").read_text()))
+
+
+def test_pieces_are_dropped_only_if_no_message_came_of_them():
+    assert [TextRecord("a"), DroppedRecord()] == records(piece("a"), RESET)
+    assert [TextRecord, MessageRecord] == [*map(type, records(piece("a"), message("a"), RESET))]
+    assert [TextRecord, MessageRecord, DroppedRecord] == [
+        *map(type, records(piece("a"), message("b", role="user"), RESET))
+    ]
+
+
+RIVERS = {"type": "object", "required": ["rivers"], "properties": {"rivers": {"minItems": 1}}}
+
+
+@pytest.mark.parametrize(
+    "answer",
+    ['{"rivers": ["Rhine"]}', ' {"rivers":["Rhine"]}\n', '```json\n{"rivers": ["Rhine"]}\n```'],
+)
+def test_an_answer_that_fits_is_one_line(answer):
+    found = AnswerSchema(RIVERS).judge(answer)
+
+    assert FittingAnswer(b'{"rivers": ["Rhine"]}') == found
+
+
+@pytest.mark.parametrize(
+    ("answer", "fault"),
+    [
+        ("", "it is no JSON document"),
+        ("Rhine", "it is no JSON document"),
+        ('{"rivers": ["Rhine"]} and more', "it is no JSON document"),
+        ('{"rivers": NaN}', "it is no JSON document: NaN is no JSON"),
+        ("[" * 100_000, "it is no JSON document"),
+        ("{}", "at $: 'rivers' is a required property"),
+        ('{"rivers": []}', "at $.rivers: "),
+    ],
+)
+def test_an_answer_that_does_not_fit_says_why(answer, fault):
+    found = AnswerSchema(RIVERS).judge(answer)
+
+    assert isinstance(found, UnfitAnswer)
+    assert found.faults[0].startswith(fault)
+
+
+def test_a_model_is_told_of_some_faults_only():
+    schema = AnswerSchema({"items": {"type": "string"}})
+    found = schema.judge(json.dumps(list(range(100))))
+
+    assert FAULTS_MAX == len(found.faults)
+    assert FAULTS_MAX == schema.correction(found).count("\n- ")
+
+
+def test_a_schema_that_names_another_one_is_not_followed():
+    found = AnswerSchema({"$ref": "http://127.0.0.1:1/schema.json"}).judge("{}")
+
+    assert found.faults[0].startswith("the schema cannot be applied")
+
+
+@pytest.mark.parametrize(
+    ("text", "says"),
+    [
+        ("{", "is not JSON"),
+        ('{"type": "river"}', "is no JSON Schema"),
+        ("[1]", "is no JSON Schema"),
+        (" " * (SCHEMA_BYTES_MAX + 1), "is larger than 64 KiB"),
+    ],
+    ids=["no JSON", "an unknown type", "a list", "too long"],
+)
+def test_a_schema_that_is_none_is_refused(tmp_path, text, says):
+    (tmp_path / "schema.json").write_text(text)
+
+    with pytest.raises(CannotStart, match=says):
+        read_schema(tmp_path / "schema.json")
+
+
+def test_an_answer_does_not_move_the_cursor_of_a_terminal(capsys):
+    printer = TextPrinter(is_terminal=True)
+    printer.show(BeginRecord(chat_id=CHAT, is_new=True, message_id=None))
+    for record in records(piece("a\x1b[2J"), piece("b\n"), message("a\x1b[2Jb\n")):
+        printer.show(record)
+
+    assert "a?[2Jb\n" == capsys.readouterr().out
