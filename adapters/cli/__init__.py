@@ -5,6 +5,7 @@ For other rooms:
 
 Inside:
     command_line   shares help, flags of settings, tables and JSON among the commands
+    suggestions    names the command or flag that was perhaps meant
     serve          runs `promptcorner serve`
     migrate        runs `promptcorner migrate`
     config_show    runs `promptcorner config show`

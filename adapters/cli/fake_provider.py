@@ -53,7 +53,8 @@ markers: any setting, in the last message of the user, for the answer to that me
   [[deltas: 10]] [[delta-ms: 200]] [[fault: 529@1]]
   A fault of a marker counts the attempts at that point of the conversation: @1 fails once.
 
-script: a JSON list of objects of settings, one for each request; after the last, the flags hold
+script: a JSON list of objects of settings, one for each request; after the last, the flags hold.
+  Titles, labels and summaries of lists, which a daemon asks for beside turns, take none of them.
   [{"text": "Good evening"}, {"faults": "529"}, {"tool_calls": "weather:{}", "delta_ms": 5}]
 
 while it runs:

@@ -16,6 +16,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from adapters.cli.command_line import HelpFormatter, add_command
+from adapters.cli.suggestions import CommandParser, parse
 from adapters.settings.refusals import CannotStart
 from runtime.errors import Misuse, require_assertions
 
@@ -75,7 +76,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return _refuse(str(misuse))
     words = sys.argv[1:] if arguments is None else arguments
     used = next((word for word in words if not word.startswith("-")), "")
-    options = parser(used).parse_args(words)
+    options = parse(parser(used), words)
     try:
         code: int = options.run(options)
         sys.stdout.flush()
@@ -93,7 +94,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 def parser(used: str | None = None) -> argparse.ArgumentParser:
     """Return the parser. Without a command that is `used`, all of them have their arguments."""
-    top = argparse.ArgumentParser(
+    top: argparse.ArgumentParser = CommandParser(
         "promptcorner",
         description=DESCRIPTION,
         formatter_class=HelpFormatter,

@@ -14,6 +14,7 @@ from adapters.cli.command_line import (
 )
 from adapters.daemon.membership import membership_of
 from adapters.settings import Config, names
+from adapters.settings.listening import announced
 from adapters.settings.refusals import CannotStart
 
 DESCRIPTION = """\
@@ -61,7 +62,10 @@ async def _serve_as_parent(config: Config) -> int:
 
     _check_connections(config)
     sockets, address = await bind_sockets(config.host, config.port, config.processes)
-    return await serve(sys.argv[1:], sockets, drain_seconds=config.drain_seconds, address=address)
+    with announced(config, address):
+        return await serve(
+            sys.argv[1:], sockets, drain_seconds=config.drain_seconds, address=address
+        )
 
 
 def _check_connections(config: Config) -> None:

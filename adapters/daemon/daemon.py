@@ -13,7 +13,7 @@ import os
 import signal
 import socket
 from collections.abc import AsyncIterator, Sequence
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, nullcontext
 from dataclasses import dataclass
 from functools import partial
 from math import inf
@@ -49,6 +49,7 @@ from adapters.postgres.database import (
     refusal_at_start,
 )
 from adapters.settings import Config
+from adapters.settings.listening import announced
 from runtime.children import run_child
 from runtime.clock import now
 from runtime.ends import Broken, Cause, Crashed
@@ -66,7 +67,7 @@ NEW_OBJECTS_MAX = 50_000
 MODELS_LOGGED_MAX = 20  # in the line that says that it is ready; the rest is left out
 NO_MODEL = (
     "none: chats get the built-in rehearsal; for a real one set ANTHROPIC_API_KEY, OPENAI_API_KEY"
-    " or another provider's key, or add a provider"
+    " or another provider's key, or run `promptcorner providers add`"
 )
 
 
@@ -165,8 +166,11 @@ async def serve(config: Config, member: Membership | None = None) -> None:
                 listeners,
                 descriptors,
             )
-            end = await run_child(shutdown.start, partial(run_daemon, parts))
-            await server.drain(listeners.listeners)
+            # The parent of several processes tells where they listen.
+            telling = announced(config, parts.listening) if member is None else nullcontext()
+            with telling:
+                end = await run_child(shutdown.start, partial(run_daemon, parts))
+                await server.drain(listeners.listeners)
             nursery.cancel_scope.cancel()
     if isinstance(end, Crashed | Broken):
         raise (None if shutdown.is_started else refusal_at_start(end.error)) or end.error

@@ -34,8 +34,9 @@ Connect = Callable[[ProviderConfig, HttpClient], ConfiguredProvider]
 REHEARSAL_ANSWER = (
     "This is a rehearsal, not a real model: it says these words whatever you write. "
     "The daemon works; what is missing is a provider. Set ANTHROPIC_API_KEY, OPENAI_API_KEY or "
-    "another key in its environment and start it again, or add a provider with its key under "
-    "Administration, Providers. From then on a real model answers here."
+    "another key in its environment and start it again, or add a provider with its key: "
+    "`promptcorner providers add`, or Administration, Providers in the browser. "
+    "From then on a real model answers here."
 )
 _BEHAVIOUR = Behaviour(text=REHEARSAL_ANSWER, delta_chars=8, delta_ms=20, jitter=0.5)
 

@@ -53,14 +53,15 @@ class PlannedAnswer:
 
 
 def plan_answer(
-    base: Behaviour, request: ModelRequest, *, number: int, attempt: int
+    base: Behaviour, request: ModelRequest, *, number: int, attempt: int, cue: int
 ) -> PlannedAnswer:
     """Return the answer to a request.
 
-    `number` counts all requests, `attempt` those at the same point of the same conversation. The
-    rules of a marker count attempts, any other rules count requests. Raises InvalidSetting.
+    `number` counts all requests, `attempt` those at the same point of the same conversation, and
+    `cue` those that take an answer of the script; it is 0 for others. The rules of a marker count
+    attempts, any other rules count requests. Raises InvalidSetting.
     """
-    acting = base.script[number - 1] if number <= len(base.script) else base
+    acting = base.script[cue - 1] if 0 < cue <= len(base.script) else base
     behaviour, names = with_markers(acting, request.text)
     random = Random(f"{base.seed}/{number}")  # it has to be repeatable, not secret
     count = attempt if "faults" in names else number

@@ -103,12 +103,13 @@ class Rehearsal:
         self.records: deque[RecordedRequest] = deque(maxlen=REQUESTS_KEPT_MAX)
         self.requests = 0
         self._attempts: OrderedDict[int, int] = OrderedDict()
+        self._cues = 0  # of the script, that were given
 
     def behave(self, behaviour: Behaviour) -> None:
         """Behave like this from the next request on; counts and requests start again."""
         self.behaviour = behaviour
         self.records.clear()
-        self.requests = 0
+        self.requests = self._cues = 0
         self._attempts.clear()
 
     def answer(self, head: RequestHead, body: bytes) -> Exchange:
@@ -129,7 +130,11 @@ class Rehearsal:
         try:
             request = wire.read(body, head.path)
             attempt = self._attempt(head, request)
-            answer = plan_answer(self.behaviour, request, number=self.requests, attempt=attempt)
+            cue = 0 if is_aside(head, request) else self._cues + 1
+            answer = plan_answer(
+                self.behaviour, request, number=self.requests, attempt=attempt, cue=cue
+            )
+            self._cues = cue or self._cues
         except (BadRequest, InvalidSetting) as error:
             return Exchange(iter([_refusing(wire.refusal(400, str(error)))]), record)
         record.fault = (
@@ -159,6 +164,15 @@ class Rehearsal:
         if head.header("x-goog-api-key") or "/v1beta/" in head.path:
             return google.models(names)
         return openai_chat.models(names)
+
+
+def is_aside(head: RequestHead, request: ModelRequest) -> bool:
+    """Tell whether a daemon of ours asks beside a turn: for a title, a label, a summary of a list.
+
+    Those are asked for whole and without tools, at any time; answers of a turn are streamed. An
+    answer of a script is not spent on them.
+    """
+    return bool(head.header(_CHAT)) and not request.streamed and not request.offers_tools
 
 
 def steps(wire: ModuleType, answer: PlannedAnswer) -> Iterator[Step]:

@@ -18,6 +18,7 @@ from adapters.settings.refusals import CannotStart
 
 SETTING = "PROMPTCORNER_SECRET_KEY"
 FILE_NAME = "secret.key"
+LOCAL_TOKEN = "local-"  # begins those of commands on this machine
 MASTER_BYTES_MIN = 32  # a shorter one is refused: it could be guessed
 
 _VERSION = b"\x01"
@@ -82,7 +83,7 @@ def local_token(vault: Vault) -> str:
 
     A person who can read the master key is an admin anyway.
     """
-    return f"local-{vault.derived('local token').hex()}"
+    return f"{LOCAL_TOKEN}{vault.derived('local token').hex()}"
 
 
 def open_vault(said: str | None, data_dir: Path) -> Vault:

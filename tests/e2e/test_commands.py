@@ -50,9 +50,9 @@ def ask(url):
 def refused(url):
     """Likewise, of a command that cannot do it: the one line that it says."""
 
-    def said_no(*words, token=ADMIN, where=url, **settings):
+    def said_no(*words, token=ADMIN, where=url, exit_code=1, **settings):
         code, out, err = run(*words, PROMPTCORNER_URL=where, PROMPTCORNER_TOKEN=token, **settings)
-        assert (1, "", 1) == (code, out, err.count("\n")), err
+        assert (exit_code, "", 1) == (code, out, err.count("\n")), err
         return err.removeprefix("promptcorner: ").rstrip("\n")
 
     return said_no
@@ -182,7 +182,7 @@ def test_a_token_is_printed_alone_and_once(ask, refused):
     assert "bot" not in cells(ask("tokens", "list", "--all"))
 
 
-def test_a_provider_is_added_with_its_models_and_shows_no_key(ask, refused, tmp_path):
+def test_a_provider_is_added_with_its_models_and_shows_no_key(ask, url, tmp_path):
     key = tmp_path / "key"
     key.write_text("sk-0123456789-0123456789\n")
     models = ("--model", "claude-sonnet-4-5", "--model", "claude-opus-4-1")
@@ -198,10 +198,36 @@ def test_a_provider_is_added_with_its_models_and_shows_no_key(ask, refused, tmp_
     shown = ask("providers", "list")
     assert first != cells(shown)["claude"][4]
     assert "0123456789" not in shown
-    assert "no" in cells(ask("providers", "disable", "claude"))["claude"]
+    here = {"PROMPTCORNER_URL": url, "PROMPTCORNER_TOKEN": ADMIN}
+    code, out, err = run("providers", "disable", "claude", **here)
+    assert (0, "no") == (code, cells(out)["claude"][3])
+    assert "stays the default: chats that name no model are refused" in err
     assert "yes" in cells(ask("providers", "enable", "claude"))["claude"]
     assert "claude is removed\n" == ask("providers", "remove", "claude")
     assert "claude" not in cells(ask("providers", "list"))
+
+
+def test_the_default_model_is_shown_and_set_and_another_is_offered_when_it_goes(ask, refused, url):
+    where = ("--type", "openai-compat", "--base-url", "http://127.0.0.1:9/v1")
+    ask("providers", "add", "near", *where, "--model", "tide")
+    ask("providers", "add", "far", *where, "--model", "tide", "--model", "moon")
+    before = ask("providers", "default").strip()
+
+    assert "far/moon\n" == ask("providers", "default", "moon")
+    assert "far/moon\n" == ask("providers", "default")
+    assert "tide is a model of several providers" in refused("providers", "default", "tide")
+    assert "nothing is no model; there are: " in refused("providers", "default", "nothing")
+    here = {"PROMPTCORNER_URL": url, "PROMPTCORNER_TOKEN": ADMIN}
+    _, _, err = run("providers", "disable", "far", **here)
+    assert "far/moon stays the default" in err
+    assert "promptcorner providers default " in err
+    ask("providers", "enable", "far")
+    ask("providers", "disable", "far", "--default", "near/tide")
+    assert "near/tide\n" == ask("providers", "default")
+
+    ask("providers", "remove", "near")
+    ask("providers", "remove", "far")
+    assert before == ask("providers", "default").strip()
 
 
 def test_a_provider_whose_models_are_refused_is_not_there(ask, refused):
@@ -245,7 +271,7 @@ def test_a_token_may_stand_in_a_file(refused, url, tmp_path):
 
 
 def test_a_daemon_that_is_not_there_is_named(refused):
-    away = refused("users", "list", where="http://127.0.0.1:9")
+    away = refused("users", "list", where="http://127.0.0.1:9", exit_code=4)
     none = refused("users", "list", where="127.0.0.1:9")
 
     assert away.startswith("daemon http://127.0.0.1:9: cannot be reached (")

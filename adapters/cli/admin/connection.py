@@ -22,37 +22,41 @@ from adapters import settings as config
 from adapters.cli.command_line import DaemonAway, Run, add_command, describe, json_text, table
 from adapters.http.refusals import RefusalBody
 from adapters.settings.kinds import InvalidValue, WebAddress
+from adapters.settings.listening import url_here
 from adapters.settings.refusals import CannotStart
-from adapters.settings.secrets import FILE_NAME, local_token, open_vault
+from adapters.settings.secrets import FILE_NAME, LOCAL_TOKEN, local_token, open_vault
 from adapters.settings.table import default_config_file
 
-URL = "http://127.0.0.1:7390"
 PORTS = {"http": 80, "https": 443}
 LOCAL_HOSTS = ("127.0.0.1", "::1", "localhost")  # this machine; no proxy stands before these
 ANSWER_SECONDS = 30.0  # for each step of an answer; then the command gives up
 SECRET_CHARACTERS_MAX = 4096  # of a file with a secret; a longer one is refused
 FORBIDDEN = 403
+UNKNOWN_TOKEN = 401
 NO_QUERY: Mapping[str, str] = {}
 
 SOCKET_TABLES = (Path("/proc/net/tcp"), Path("/proc/net/tcp6"))
 LISTENING = "0A"  # https://docs.kernel.org/networking/proc_net_tcp.html
 ADDRESS, STATE, UID = 1, 3, 7  # columns
 
-ENVIRONMENT_HELP = f"""\
+ENVIRONMENT_HELP = """\
 environment:
-  PROMPTCORNER_URL          where the daemon is ({URL})
+  PROMPTCORNER_URL          where the daemon is
   PROMPTCORNER_TOKEN        a token; `promptcorner tokens create --help` says how to get one
   PROMPTCORNER_TOKEN_FILE   a file with it instead
 
-On the daemon's own machine, users who can read its secret key need no token: the data directory is
-looked for as `promptcorner serve` looks for it (PROMPTCORNER_DATA_DIR).
+On the daemon's own machine neither is needed: its data directory, which is looked for as
+`promptcorner serve` looks for it (PROMPTCORNER_DATA_DIR), says where it listens, and users who can
+read the secret key there need no token.
 """
 EXIT_CODES_HELP = """
 exit codes: 0 done, 1 not (a line says why), 2 wrong usage, 4 the daemon cannot be reached
 """
 DAEMON_HELP = ENVIRONMENT_HELP + EXIT_CODES_HELP
+NOT_OURS = "it is not the daemon of the data directory here, whose key it does not know"
+NOT_OURS_ADVICE = "set PROMPTCORNER_DATA_DIR to its own, or PROMPTCORNER_TOKEN"
 ADVICE = {
-    401: "set PROMPTCORNER_TOKEN to a token that is good",
+    UNKNOWN_TOKEN: "set PROMPTCORNER_TOKEN to a token that is good",
     FORBIDDEN: "ask an admin, or use a token that may do more",
 }
 
@@ -93,6 +97,7 @@ class DaemonClient:
             self.url = WebAddress().read(url)
         except InvalidValue as invalid:
             raise CannotStart("url", f"{url}, {invalid}") from None
+        self._is_local = token.startswith(LOCAL_TOKEN)
         headers = {"Coder-Session-Token": token} if token else {}
         self._http = httpx2.Client(
             headers={**headers, "User-Agent": "promptcorner"},
@@ -185,6 +190,8 @@ class DaemonClient:
         detail = "; ".join(filter(None, [body.detail, *faults]))
         fact = body.message.rstrip(".!") + (f" ({detail})" if detail else "")
         advice = ADVICE.get(answer.status_code, "")
+        if answer.status_code == UNKNOWN_TOKEN and self._is_local:
+            fact, advice = NOT_OURS, NOT_OURS_ADVICE
         return CannotStart(f"daemon {self.url}", f"{answer.status_code} {fact}", advice)
 
 
@@ -203,7 +210,9 @@ def connect_with(options: argparse.Namespace, token: str) -> DaemonClient:
 
 
 def url_of(options: argparse.Namespace) -> str:
-    return str(options.url or os.environ.get("PROMPTCORNER_URL") or URL)
+    """Return the address that was named, or that of the daemon of the data directory here."""
+    named = options.url or os.environ.get("PROMPTCORNER_URL")
+    return str(named or url_here(config.read_config({}, os.environ, default_config_file())))
 
 
 def token_of(options: argparse.Namespace) -> str:

@@ -1,6 +1,9 @@
 """`promptcorner providers`: providers of models, beside those of the daemon's environment."""
 
 import argparse
+import sys
+from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from uuid import UUID
 
@@ -27,6 +30,7 @@ from adapters.settings.refusals import CannotStart
 
 PROVIDERS = "/api/v2/ai/providers"
 MODELS = "/api/experimental/chats/model-configs"
+FROM_DATABASE = "database"  # the source of models that can be changed over the API
 CONTEXT_LIMIT, CONTEXT_LIMIT_MAX = 200_000, 100_000_000  # tokens of a model
 HEAD = ("name", "type", "from", "enabled", "keys", "base url", "models")
 
@@ -41,6 +45,7 @@ without any of this, and cannot be changed here. Keys are stored sealed, and nev
   promptcorner providers add local --type openai-compat --base-url http://127.0.0.1:11434/v1 \\
       --model llama3.3 --context 128000
   promptcorner providers key claude --key-file -         a new key, read from standard input
+  promptcorner providers default lab/qwen3               the model of chats that name none
   promptcorner providers disable claude
 """
 
@@ -92,6 +97,21 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         disable,
         help="ask a provider no more",
         description=example("disable claude"),
+    )
+    disabling.add_argument(
+        "--default",
+        metavar="MODEL",
+        help="the default from then on, if it is a model of this provider",
+    )
+    choosing = add_verb(
+        verbs,
+        "default",
+        choose_default,
+        help="show the default model, or set it",
+        description=example("default lab/qwen3"),
+    )
+    choosing.add_argument(
+        "model", nargs="?", metavar="MODEL", help="PROVIDER/MODEL, or MODEL if it is the only one"
     )
     removing = add_verb(
         verbs,
@@ -155,7 +175,107 @@ def enable(options: argparse.Namespace) -> int:
 
 
 def disable(options: argparse.Namespace) -> int:
-    return _change(options, UpdateAIProviderRequest(enabled=False))
+    """Disable a provider. Chats that name no model need another default then, which is offered."""
+    with connect(options) as daemon:
+        offers = _read_offers(daemon)
+    lost = offers.default
+    if lost is None or lost.provider.name != options.name:
+        return _change(options, UpdateAIProviderRequest(enabled=False))
+    others = [each for each in offers.all if each.can_follow(lost)]
+    wanted = options.default or _ask_for_default(lost, others)
+    if wanted:
+        with connect(options) as daemon:
+            _set_default(daemon, offers, wanted)
+    code = _change(options, UpdateAIProviderRequest(enabled=False))
+    if not wanted:
+        advice = f"choose another: promptcorner providers default {others[0]}" if others else ""
+        words = f"{lost} stays the default: chats that name no model are refused; {advice}"
+        sys.stderr.write(words.removesuffix("; ") + "\n")
+    return code
+
+
+@dataclass(frozen=True, slots=True)
+class OfferedModel:
+    """A model with its provider, which people write as PROVIDER/MODEL."""
+
+    provider: AIProvider
+    model: ChatModelConfig
+
+    def __str__(self) -> str:
+        return f"{self.provider.name}/{self.model.model}"
+
+    def can_follow(self, lost: "OfferedModel") -> bool:
+        """Tell whether it can be the default when the provider of another model is disabled."""
+        is_on = self.provider.enabled and self.model.enabled
+        return is_on and self.provider.id != lost.provider.id
+
+
+@dataclass(frozen=True, slots=True)
+class ModelOffers:
+    """All models of all providers."""
+
+    all: Sequence[OfferedModel]
+
+    @property
+    def default(self) -> OfferedModel | None:
+        return next((each for each in self.all if each.model.is_default), None)
+
+
+def choose_default(options: argparse.Namespace) -> int:
+    """Show the default model, or set it."""
+    with connect(options) as daemon:
+        if options.model is not None:
+            _set_default(daemon, _read_offers(daemon), options.model)
+        found = _read_offers(daemon).default
+    text = "there is none: add a provider with a model" if found is None else str(found)
+    answer = {"default": None if found is None else text}
+    return print_line(options, answer, text)
+
+
+def _read_offers(daemon: DaemonClient) -> ModelOffers:
+    providers, _ = daemon.get(PROVIDERS, list[AIProvider])
+    models, _ = daemon.get(MODELS, list[ChatModelConfig])
+    by_id = {provider.id: provider for provider in providers}
+    known = [each for each in models if each.ai_provider_id in by_id]
+    return ModelOffers([OfferedModel(by_id[each.ai_provider_id], each) for each in known])
+
+
+def _set_default(daemon: DaemonClient, offers: ModelOffers, name: str) -> None:
+    """Mark a model as the default. One of the environment is it as long as no other is marked."""
+    found = [each for each in offers.all if name in (str(each), each.model.model)]
+    if len(found) != 1:
+        fact = f"{name} is no model" if not found else f"{name} is a model of several providers"
+        names = ", ".join(str(each) for each in found or offers.all) or "none"
+        raise CannotStart("providers", fact, f"there are: {names}")
+    [wanted] = found
+    if wanted.model.is_default:
+        return
+    if wanted.model.source == FROM_DATABASE:
+        _mark(daemon, wanted, is_default=True)
+        return
+    if offers.default is not None and offers.default.model.source == FROM_DATABASE:
+        _mark(daemon, offers.default, is_default=False)
+    if (now := _read_offers(daemon).default) is None or now.model.id != wanted.model.id:
+        advice = f"start the daemon with PROMPTCORNER_MODEL={wanted}"
+        raise CannotStart("providers", f"{wanted} is in the daemon's environment", advice)
+
+
+def _mark(daemon: DaemonClient, model: OfferedModel, *, is_default: bool) -> None:
+    change = WriteChatModelConfigRequest(is_default=is_default)
+    daemon.patch(f"{MODELS}/{model.model.id}", change, ChatModelConfig)
+
+
+def _ask_for_default(lost: OfferedModel, others: Sequence[OfferedModel]) -> str:
+    """Ask a person which model takes the place of the default; a script is not asked."""
+    if not others or not (sys.stdin.isatty() and sys.stderr.isatty()):
+        return ""
+    rows = [f"  {number}  {each}" for number, each in enumerate(others, 1)]
+    sys.stderr.write("\n".join([f"{lost} is the default; which one instead?", *rows, ""]))
+    sys.stderr.write(f"1..{len(others)}, or nothing for none: ")
+    sys.stderr.flush()
+    said = sys.stdin.readline().strip()
+    is_one = said.isascii() and said.isdecimal() and 1 <= int(said) <= len(others)
+    return str(others[int(said) - 1]) if is_one else ""
 
 
 def _change(options: argparse.Namespace, change: UpdateAIProviderRequest) -> int:

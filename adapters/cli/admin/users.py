@@ -25,6 +25,7 @@ from adapters.postgres.database import open_database, refusing_start
 from adapters.postgres.driver.connection import DatabaseConnection
 from adapters.postgres.driver.pool import Pool
 from adapters.settings import Config, names
+from adapters.settings.listening import url_here
 from adapters.settings.refusals import CannotStart
 from adapters.settings.setting import Subject
 
@@ -152,7 +153,7 @@ def print_link(options: argparse.Namespace) -> int:
     """Print a link, good once, without asking the daemon."""
     config = load_config(options)
     link = names.run(_make_link, config, options.user)
-    sys.stdout.write(f"{config.access_url or config.local_url}{LINK_PATH}/{link.code}\n")
+    sys.stdout.write(f"{config.access_url or url_here(config)}{LINK_PATH}/{link.code}\n")
     sys.stderr.write(f"good once, until {link.expires_at:%Y-%m-%d %H:%M %Z}\n")
     return 0
 

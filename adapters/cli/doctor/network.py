@@ -10,7 +10,7 @@ import trio
 from actors.law.parts.deltas import FinishReason, ProviderFailure
 from actors.law.parts.message import TextPart
 from actors.law.parts.prompt import CallSettings, Prompt, UserInput
-from adapters.cli.admin.connection import LOCAL_HOSTS
+from adapters.cli.admin.connection import LOCAL_HOSTS, UNKNOWN_TOKEN, local_token_for
 from adapters.cli.doctor.findings import Finding, from_refusal, ok, warning, wrong
 from adapters.models.connecting import connect
 from adapters.models.provider_config import ModelConfig, models_of_environment
@@ -20,6 +20,7 @@ from adapters.plugins.plugins import Plugins
 from adapters.plugins.providers import plugin_models
 from adapters.relay.listener import ADVICE, NoAddress, first_address
 from adapters.settings import Config, HostAddress
+from adapters.settings.listening import url_here
 from adapters.settings.refusals import CannotStart
 from adapters.tools.mcp.oauth.guard import is_reachable
 
@@ -31,8 +32,8 @@ OURS_ALONE = ("127.0.0.1", "::1", "169.254.169.254", "fd00:ec2::254")
 
 
 def check_daemon(config: Config) -> Iterator[Finding]:
-    """Look for a daemon at its address, or whether one could listen there."""
-    url = config.local_url
+    """Look for the daemon of the data directory, or whether one could listen at its address."""
+    url = url_here(config)
     try:
         alive = httpx2.get(f"{url}/livez", timeout=ASK_SECONDS, trust_env=False, verify=False)
         ready = httpx2.get(f"{url}/readyz", timeout=ASK_SECONDS, trust_env=False, verify=False)
@@ -42,10 +43,31 @@ def check_daemon(config: Config) -> Iterator[Finding]:
     if alive.status_code != 200 or "alive" not in alive.text:
         fact = f"another program listens at {config.listen}"
         yield wrong("port", fact, "choose another with --listen HOST:PORT")
+    elif not is_ours(config, url):
+        fact = f"the daemon at {url} is not that of {config.data_dir}, whose key it does not know"
+        yield wrong("daemon", fact, "name its data directory with --data-dir, or another --listen")
     elif ready.status_code == 200:
         yield ok("daemon", f"runs at {url} and is ready")
     else:
         yield wrong("daemon", f"runs at {url} and is not ready: {ready.text.strip():.200}")
+
+
+def is_ours(config: Config, url: str) -> bool:
+    """Tell whether a daemon knows the key of our data directory; yes if it cannot be asked."""
+    if config.secret_key is None and not config.secret_key_file.exists():
+        return False  # no daemon has run here yet
+    try:
+        token = local_token_for(config, url)
+    except CannotStart:
+        return True  # we may not read the key, or another user listens there
+    headers, path = {"Coder-Session-Token": token}, f"{url}/api/v2/users/me"
+    try:
+        answer = httpx2.get(
+            path, headers=headers, timeout=ASK_SECONDS, trust_env=False, verify=False
+        )
+    except httpx2.HTTPError:
+        return True  # it stops just now
+    return answer.status_code != UNKNOWN_TOKEN
 
 
 def check_hooks(config: Config) -> Iterator[Finding]:

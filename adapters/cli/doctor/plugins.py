@@ -8,6 +8,7 @@ from adapters.cli.admin.connection import DaemonClient, local_token_for
 from adapters.cli.doctor.findings import Finding, ok, warning, wrong
 from adapters.plugins.plugins import Plugins, unused_plugins
 from adapters.settings import Config
+from adapters.settings.listening import url_here
 from adapters.settings.refusals import CannotStart
 
 SUBJECT = "plugin"
@@ -56,8 +57,8 @@ def check_running(config: Config) -> Iterator[Finding]:
     if not config.plugins:
         return
     try:
-        token = local_token_for(config, config.local_url)
-        with DaemonClient(config.local_url, token) as daemon:
+        url = url_here(config)
+        with DaemonClient(url, local_token_for(config, url)) as daemon:
             report, _ = daemon.get("/debug/actors", DaemonReport)
     except CannotStart:
         return  # none runs, or none that we may ask; other checks say which

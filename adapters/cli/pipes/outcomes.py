@@ -1,4 +1,4 @@
-"""How a turn ends for a script: an outcome with its exit code, and the errors behind it. Pure.
+"""The ends of a turn as a script is told of them: outcomes, exit codes, errors. Pure.
 
 The table stands in docs/commands.md, too; a test compares them.
 """
@@ -56,7 +56,7 @@ class TurnFault:
 
 
 @dataclass(frozen=True, slots=True)
-class TurnEnd:
+class PipeEnd:
     """An end of a turn with all that a script is told of it."""
 
     outcome: Outcome
@@ -68,33 +68,33 @@ class TurnEnd:
     question: str = ""
 
 
-def end_of_rest(seen: Transcript, chat: Chat, *, was_interrupted: bool) -> TurnEnd:
+def end_of_rest(seen: Transcript, chat: Chat, *, was_interrupted: bool) -> PipeEnd:
     """Return how a chat rests; `chat` was read after it came to rest."""
     if was_interrupted:
-        return TurnEnd(Outcome.INTERRUPTED, seen.answer)
+        return PipeEnd(Outcome.INTERRUPTED, seen.answer)
     if seen.error is not None:
         detail = "" if seen.error.detail is UNSET else seen.error.detail
         kind = "" if seen.error.kind is UNSET else seen.error.kind
         fault = TurnFault(seen.error.message, detail, kind)
-        return TurnEnd(Outcome.FAILED, seen.answer, fault=fault)
+        return PipeEnd(Outcome.FAILED, seen.answer, fault=fault)
     if seen.approvals:
-        return TurnEnd(Outcome.NEEDS_PERSON, seen.answer, needs="consent")
+        return PipeEnd(Outcome.NEEDS_PERSON, seen.answer, needs="consent")
     if seen.pending:
-        return TurnEnd(Outcome.NEEDS_PERSON, seen.answer, needs="tool_results")
+        return PipeEnd(Outcome.NEEDS_PERSON, seen.answer, needs="tool_results")
     if chat.status == "waiting" and chat.attention in ATTENDED:
         question = chat.question or ""
-        return TurnEnd(
+        return PipeEnd(
             Outcome.NEEDS_PERSON, seen.answer, needs=str(chat.attention), question=question
         )
-    return TurnEnd(Outcome.DONE, seen.answer)
+    return PipeEnd(Outcome.DONE, seen.answer)
 
 
-def end_of_fault(error: RequestRefused | ServerUnreachable) -> TurnEnd:
+def end_of_fault(error: RequestRefused | ServerUnreachable) -> PipeEnd:
     """Return the end of a turn that could not be begun, or not be followed."""
     words = str(refusal_of(error))
     if isinstance(error, ServerUnreachable):
-        return TurnEnd(Outcome.UNREACHABLE, fault=TurnFault(words))
-    return TurnEnd(Outcome.FAILED, fault=TurnFault(words, kind=error.kind))
+        return PipeEnd(Outcome.UNREACHABLE, fault=TurnFault(words))
+    return PipeEnd(Outcome.FAILED, fault=TurnFault(words, kind=error.kind))
 
 
 def refusal_of(error: RequestRefused | ServerUnreachable) -> CannotStart:

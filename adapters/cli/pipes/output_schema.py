@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from jsonschema import SchemaError, exceptions, validators  # type: ignore[import-untyped]
-from referencing.jsonschema import SPECIFICATIONS
+from referencing import Registry
 
 from adapters.settings.refusals import CannotStart
 
@@ -53,7 +53,7 @@ class UnfitAnswer:
     faults: Sequence[str]
 
 
-class AnswerSchema:
+class DocumentSchema:
     """A schema that an answer has to fit."""
 
     def __init__(self, schema: Mapping[str, Any] | bool) -> None:
@@ -64,7 +64,7 @@ class AnswerSchema:
         except SchemaError as error:
             raise CannotStart(SUBJECT, f"is no JSON Schema ({error.message:.200})") from None
         # Schemas at other addresses are not fetched: a file of a script decides what is asked.
-        self._validator = kind(schema, registry=SPECIFICATIONS)
+        self._validator = kind(schema, registry=Registry())
         self._text = json.dumps(schema, ensure_ascii=False)
 
     @property
@@ -92,7 +92,7 @@ class AnswerSchema:
         return FittingAnswer(json.dumps(document, ensure_ascii=False).encode())
 
 
-def read_schema(path: Path) -> AnswerSchema:
+def read_schema(path: Path) -> DocumentSchema:
     """Read the file of a schema. CannotStart says what is wrong with it."""
     try:
         with path.open("rb") as file:
@@ -107,7 +107,7 @@ def read_schema(path: Path) -> AnswerSchema:
         raise CannotStart(SUBJECT, f"{path} is not JSON ({error})") from None
     if not isinstance(schema, dict | bool):
         raise CannotStart(SUBJECT, f"{path} is no JSON Schema (it must be an object)")
-    return AnswerSchema(schema)
+    return DocumentSchema(schema)
 
 
 def _unfenced(answer: str) -> str:

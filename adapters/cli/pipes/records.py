@@ -20,7 +20,7 @@ from uuid import UUID
 import msgspec
 from msgspec import UNSET, Raw, Struct, UnsetType
 
-from adapters.cli.pipes.outcomes import TurnEnd
+from adapters.cli.pipes.outcomes import PipeEnd
 from promptcorner_client.transcript import text_of
 from promptcorner_client.wire import ChatMessage, ChatMessagePart, ChatStreamEvent
 
@@ -290,7 +290,7 @@ def _of_state(event: ChatStreamEvent) -> Iterator[PipeRecord]:
 
 
 def end_record(
-    end: TurnEnd,
+    end: PipeEnd,
     *,
     chat: UUID | None,
     input_tokens: int,

@@ -14,8 +14,8 @@ from uuid import UUID
 import trio
 from msgspec import UNSET
 
-from adapters.cli.pipes.outcomes import Outcome, TurnEnd, TurnFault, end_of_fault, end_of_rest
-from adapters.cli.pipes.output_schema import CORRECTIONS_MAX, AnswerSchema, FittingAnswer
+from adapters.cli.pipes.outcomes import Outcome, PipeEnd, TurnFault, end_of_fault, end_of_rest
+from adapters.cli.pipes.output_schema import CORRECTIONS_MAX, DocumentSchema, FittingAnswer
 from adapters.cli.pipes.printing import RecordPrinter
 from adapters.cli.pipes.records import BeginRecord, RecordMaker, end_record
 from promptcorner_client import api
@@ -52,7 +52,7 @@ class PipeRequest:
     model: UUID | None = None
     effort: str = ""
     approve: str = ""  # allow, ask or deny; empty: the chat keeps its own, or the deployment's
-    schema: AnswerSchema | None = None
+    schema: DocumentSchema | None = None
 
 
 class PipeTurn:
@@ -71,10 +71,10 @@ class PipeTurn:
         self._was_interrupted = False
         self._began = now()
 
-    async def run(self) -> TurnEnd:
+    async def run(self) -> PipeEnd:
         """Take the turn, print its end as well, and return it. OSError: the output is closed."""
         fault: Fault | None = None
-        end = TurnEnd(Outcome.INTERRUPTED)  # if it is left
+        end = PipeEnd(Outcome.INTERRUPTED)  # if it is left
         with trio.open_signal_receiver(signal.SIGINT) as signals:
             async with trio.open_nursery() as nursery:
                 nursery.start_soon(self._interrupt, signals, nursery.cancel_scope)
@@ -90,7 +90,7 @@ class PipeTurn:
         await self._tell_end(end)
         return end
 
-    async def _take(self) -> TurnEnd:
+    async def _take(self) -> PipeEnd:
         schema, text = self._request.schema, self._request.text
         content = await self._content(text if schema is None else f"{text}\n\n{schema.request}")
         end = await self._follow(await self._begin(content))
@@ -152,7 +152,7 @@ class PipeTurn:
         assert self._chat is not None, "a turn begins with its chat"
         self._printer.show(BeginRecord(chat_id=self._chat, is_new=is_new, message_id=message))
 
-    async def _follow(self, since: int) -> TurnEnd:
+    async def _follow(self, since: int) -> PipeEnd:
         """Tell what happens until the chat rests after this message."""
         assert self._chat is not None, "a chat is followed"
         seen = Transcript()
@@ -215,7 +215,7 @@ class PipeTurn:
                 scope.cancel()
                 return
 
-    async def _tell_end(self, end: TurnEnd) -> None:
+    async def _tell_end(self, end: PipeEnd) -> None:
         usages = [each.usage for each in self._messages.values() if each.usage is not UNSET]
         record = end_record(
             end,
@@ -227,7 +227,7 @@ class PipeTurn:
         )
         self._printer.show(record)
 
-    async def _cost(self, end: TurnEnd) -> int | None:
+    async def _cost(self, end: PipeEnd) -> int | None:
         """Return what the messages of the turn cost, or None if that is not known."""
         if self._chat is None or end.outcome is Outcome.UNREACHABLE:
             return None

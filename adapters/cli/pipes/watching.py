@@ -11,7 +11,7 @@ from uuid import UUID
 
 import trio
 
-from adapters.cli.pipes.outcomes import Outcome, TurnEnd, end_of_fault, end_of_rest
+from adapters.cli.pipes.outcomes import Outcome, PipeEnd, end_of_fault, end_of_rest
 from adapters.cli.pipes.printing import RecordPrinter
 from adapters.cli.pipes.records import BeginRecord, RecordMaker, end_record
 from promptcorner_client import api
@@ -30,9 +30,9 @@ class WatchRequest:
     until_idle: bool = False
 
 
-async def watch(client: AsyncClient, request: WatchRequest, printer: RecordPrinter) -> TurnEnd:
+async def watch(client: AsyncClient, request: WatchRequest, printer: RecordPrinter) -> PipeEnd:
     """Print what happens in a chat, and its end; return it. OSError: the output is closed."""
-    began, end, fault = now(), TurnEnd(Outcome.INTERRUPTED), None
+    began, end, fault = now(), PipeEnd(Outcome.INTERRUPTED), None
     with trio.open_signal_receiver(signal.SIGINT) as signals:
         async with trio.open_nursery() as nursery:
             nursery.start_soon(_leave, signals, nursery.cancel_scope)
@@ -63,7 +63,7 @@ async def _leave(signals: AsyncIterator[int], scope: trio.CancelScope) -> None:
         return
 
 
-async def _follow(client: AsyncClient, request: WatchRequest, printer: RecordPrinter) -> TurnEnd:
+async def _follow(client: AsyncClient, request: WatchRequest, printer: RecordPrinter) -> PipeEnd:
     after_id, history_version = request.after_id, 0
     if after_id is None:
         latest = await client.request(api.messages(request.chat, limit=1))

@@ -11,7 +11,6 @@ import trio
 from rich.console import Console
 
 from adapters.cli.chat.conversation import ChatRequest, converse
-from adapters.cli.main import main
 from promptcorner_client.async_client import AsyncClient
 from promptcorner_client.errors import RequestRefused, ServerUnreachable
 from promptcorner_client.wire import Chat
@@ -79,10 +78,3 @@ async def test_an_interrupt_that_reaches_nobody_is_said_in_one_fault():
         pytest.raises(ServerUnreachable, match="is the daemon running there"),
     ):
         await talked(daemon)
-
-
-def test_a_chat_in_json_is_refused_and_not_given_in_another_form(capsys):
-    code = main(["chat", "-m", "hello", "--json"])
-
-    assert 1 == code
-    assert "--json: is for --list" in capsys.readouterr().err

@@ -12,7 +12,7 @@ from adapters.cli.pipes.outcomes import EXIT_CODES, Outcome
 from adapters.cli.pipes.output_schema import (
     FAULTS_MAX,
     SCHEMA_BYTES_MAX,
-    AnswerSchema,
+    DocumentSchema,
     FittingAnswer,
     UnfitAnswer,
     read_schema,
@@ -95,7 +95,7 @@ RIVERS = {"type": "object", "required": ["rivers"], "properties": {"rivers": {"m
     ['{"rivers": ["Rhine"]}', ' {"rivers":["Rhine"]}\n', '```json\n{"rivers": ["Rhine"]}\n```'],
 )
 def test_an_answer_that_fits_is_one_line(answer):
-    found = AnswerSchema(RIVERS).judge(answer)
+    found = DocumentSchema(RIVERS).judge(answer)
 
     assert FittingAnswer(b'{"rivers": ["Rhine"]}') == found
 
@@ -113,14 +113,14 @@ def test_an_answer_that_fits_is_one_line(answer):
     ],
 )
 def test_an_answer_that_does_not_fit_says_why(answer, fault):
-    found = AnswerSchema(RIVERS).judge(answer)
+    found = DocumentSchema(RIVERS).judge(answer)
 
     assert isinstance(found, UnfitAnswer)
     assert found.faults[0].startswith(fault)
 
 
 def test_a_model_is_told_of_some_faults_only():
-    schema = AnswerSchema({"items": {"type": "string"}})
+    schema = DocumentSchema({"items": {"type": "string"}})
     found = schema.judge(json.dumps(list(range(100))))
 
     assert FAULTS_MAX == len(found.faults)
@@ -128,7 +128,7 @@ def test_a_model_is_told_of_some_faults_only():
 
 
 def test_a_schema_that_names_another_one_is_not_followed():
-    found = AnswerSchema({"$ref": "http://127.0.0.1:1/schema.json"}).judge("{}")
+    found = DocumentSchema({"$ref": "http://127.0.0.1:1/schema.json"}).judge("{}")
 
     assert found.faults[0].startswith("the schema cannot be applied")
 

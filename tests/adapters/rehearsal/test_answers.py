@@ -17,7 +17,7 @@ def ask(text="hello", *, rounds=0, tools=True, **more):
 
 def answer(settings, asked=None, number=1, attempt=1):
     behaviour = read(Behaviour(), settings)
-    return plan_answer(behaviour, asked or ask(), number=number, attempt=attempt)
+    return plan_answer(behaviour, asked or ask(), number=number, attempt=attempt, cue=number)
 
 
 def said(settings, asked=None, number=1):

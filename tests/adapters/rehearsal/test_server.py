@@ -249,6 +249,20 @@ async def test_the_same_words_in_another_chat_are_another_conversation():
     assert [500, 500, 200, 500] == [answer.status_code for answer in answers]
 
 
+@pytest.mark.parametrize("vendor", VENDORS)
+async def test_what_a_daemon_asks_beside_a_turn_takes_no_answer_of_the_script(vendor):
+    script = [{"text": "the first"}, {"text": "the second"}]
+    async with a_model(delta_chars=99, deltas=1, script=script) as model:
+        said = []
+        for streamed, chat in [(False, "a"), (True, "a"), (False, "a"), (False, None)]:
+            path, asked = request(vendor, "hello", streamed)
+            headers = {} if chat is None else {"X-Promptcorner-Chat-Id": chat}
+            answer = (await model.client.post(path, json=asked, headers=headers)).text
+            said.append([each["text"] for each in script if each["text"] in answer])
+
+    assert [[], ["the first"], [], ["the second"]] == said
+
+
 async def test_attempts_are_counted_again_after_a_change():
     async with a_model(deltas=1) as model:
         failed = await model.ask(text="[[fault: 500@1]]")

@@ -1,0 +1,120 @@
+"""The place where a daemon listens, as its data directory tells it to commands on this machine.
+
+Each daemon keeps a file in `listening/` of its data directory, and a lock on it for as long as it
+lives. The system lets go of the lock however the daemon ends, so a file that is not locked is one
+of a daemon that was killed: no process id has to be compared, which another process may have by
+now. Several daemons with one data directory have a file each.
+"""
+
+import fcntl
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import replace
+from pathlib import Path
+from secrets import token_hex
+
+import msgspec
+
+from adapters.settings.kinds import HostAddress
+from adapters.settings.table import Config
+from runtime.log import emit
+
+FOLDER = "listening"
+FILE_BYTES_MAX = 4096  # of a file that is read; a longer one is none of ours
+FILES_MAX = 100  # that are looked at; daemons that are killed leave theirs to the next one's start
+
+
+class ListeningDaemon(msgspec.Struct, frozen=True):
+    """A daemon that runs: its address for programs on this machine, and its process for people."""
+
+    url: str
+    pid: int
+
+
+@contextmanager
+def announced(config: Config, address: str) -> Iterator[None]:
+    """Tell commands on this machine that this process listens at HOST:PORT, while the block runs.
+
+    A directory that cannot be written to is no fault: commands are then told by --url.
+    """
+    port = int(address.rpartition(":")[2])  # which the system may have chosen
+    url, data_dir = (
+        replace(config, listen=HostAddress(config.host, port)).local_url,
+        config.data_dir,
+    )
+    try:
+        path, lock = _write(data_dir / FOLDER, ListeningDaemon(url, os.getpid()))
+    except OSError as error:
+        why = (error.strerror or str(error)).lower()
+        emit("daemon.not_announced", "info", data_dir=str(data_dir), why=why)
+        yield
+        return
+    try:
+        yield
+    finally:
+        with suppress(OSError):  # it is not locked any more, and so no longer believed
+            path.unlink(missing_ok=True)
+        os.close(lock)
+
+
+def listening_daemons(data_dir: Path) -> list[ListeningDaemon]:
+    """Return the daemons of a data directory that run, the latest first."""
+    found = []
+    for path in _files(data_dir / FOLDER):
+        with suppress(OSError, msgspec.DecodeError), path.open("rb") as file:
+            if _is_locked(file.fileno()):
+                daemon = msgspec.json.decode(file.read(FILE_BYTES_MAX), type=ListeningDaemon)
+                found.append((os.fstat(file.fileno()).st_mtime_ns, daemon))
+    return [daemon for _, daemon in sorted(found, key=lambda each: each[0], reverse=True)]
+
+
+def url_here(config: Config) -> str:
+    """Return the address of the daemon of a data directory, or where one with these settings would
+    listen."""
+    running = listening_daemons(config.data_dir)
+    return running[0].url if running else config.local_url
+
+
+def _write(folder: Path, daemon: ListeningDaemon) -> tuple[Path, int]:
+    """Write the file, locked before it has its name; return its path and descriptor."""
+    mode = 0o711 if os.geteuid() == 0 else 0o700  # that of a data directory, if it is made here
+    folder.parent.mkdir(mode=mode, parents=True, exist_ok=True)
+    folder.mkdir(mode=0o755, exist_ok=True)
+    _remove_old(folder)
+    name = token_hex(8)
+    made, path = folder / f".{name}", folder / f"{name}.json"
+    lock = os.open(made, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o644)
+    try:
+        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        os.write(lock, msgspec.json.encode(daemon))
+        made.rename(path)
+    except OSError:
+        os.close(lock)
+        made.unlink(missing_ok=True)
+        raise
+    return path, lock
+
+
+def _remove_old(folder: Path) -> None:
+    """Remove the files of daemons that were killed."""
+    for path in _files(folder):
+        with suppress(OSError), path.open("rb") as file:
+            if not _is_locked(file.fileno()):
+                path.unlink(missing_ok=True)
+
+
+def _files(folder: Path) -> list[Path]:
+    try:
+        return sorted(folder.glob("[!.]*.json"))[:FILES_MAX]
+    except OSError:
+        return []
+
+
+def _is_locked(descriptor: int) -> bool:
+    """Tell whether a daemon holds the lock of a file."""
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_SH | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return True
+    return False
