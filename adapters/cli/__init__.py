@@ -2,6 +2,7 @@
 
 For other rooms:
     main           finds the command, runs it and makes its exit code
+    completion.candidates  finds the words that a shell offers
 
 Inside:
     command_line   shares help, flags of settings, tables and JSON among the commands
@@ -15,6 +16,7 @@ Inside:
     load           lets chats talk all at once, and measures what their clients see
     fake_provider  runs `promptcorner fake-provider`
     admin/         runs `promptcorner users`, `tokens`, `approvals` and their like
+    completion/    runs `promptcorner completion`, and what shells ask
     pipes/         runs `promptcorner chat -m` and `promptcorner watch`, for scripts
     chat/          runs `promptcorner chat`
     doctor/        runs `promptcorner doctor`

@@ -52,6 +52,7 @@ COMMANDS = (
         "restore", "backup", "fill an empty database from such a file", "add_restore_arguments"
     ),
     CliCommand("migrate", "migrate", "bring the database's schema up to date"),
+    CliCommand("completion", "completion.command", "let a shell complete commands, chats, models"),
     CliCommand("fake-provider", "fake_provider", "run the rehearsal model as a server"),
     CliCommand("bench", "bench", "load a running daemon, and see what its clients see"),
 )

@@ -11,7 +11,7 @@ from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from typing import NoReturn
 
-LIKENESS = 0.6  # of a word to the one that was perhaps meant; less, and none is offered
+LIKENESS = 0.7  # of a word to the one that was perhaps meant; less, and none is offered
 WRONG_USAGE = 2
 NUMBER = re.compile(r"-\d+(\.\d*)?")
 

@@ -3,6 +3,7 @@
 For other rooms:
     daemon          runs the daemon: the composition root
     parent          runs several processes and restarts them
+    listening       tells commands on this machine where a daemon listens
     membership      tells a process its place among several
 
 Inside:

@@ -7,7 +7,6 @@ For other rooms:
 caching    a cache with an age and a bound, which reads each entry once at a time
 forges     hosts of repositories with pull requests, as they are set up
 kinds      the kinds of values, and their errors
-listening  the place where a daemon listens, for commands on its machine
 logs       where log entries go, and in which form
 names      host names, looked up in threads of their own, and the start of every program
 reading    the configuration, read from flags, environment, credentials and file

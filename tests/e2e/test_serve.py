@@ -174,7 +174,7 @@ def test_it_uses_a_server_of_the_users_own(home, database):
         assert 0 == daemon.stop()
     assert ready["database"].startswith("database /")
     assert "data_dir" not in ready
-    assert {"gates", "secret.key", "workspaces"} == {path.name for path in home.iterdir()}
+    assert {"gates", "listening", "secret.key", "workspaces"} == {path.name for path in home.iterdir()}
     with psycopg.connect(database) as connection:
         assert connection.execute("SELECT count(*) FROM schema_migrations").fetchone()[0] > 0
 
@@ -226,11 +226,12 @@ def test_migrate_works_on_the_embedded_server(home):
 
 
 @pytest.mark.parametrize("words", [[], ["bogus"], ["serve", "--bogus"], ["serve", "--list", "x:1"]])
-def test_what_is_not_understood_is_answered_with_usage(words):
+def test_a_word_that_is_not_understood_is_named(words):
     code, out, err = run(*words)
 
     assert (2, "") == (code, out)
-    assert err.startswith("usage: promptcorner")
+    assert err.startswith("promptcorner")
+    assert "--help` says how it is used" in err
 
 
 def test_help_names_every_setting_of_the_environment():

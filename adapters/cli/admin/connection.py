@@ -20,9 +20,9 @@ import msgspec
 
 from adapters import settings as config
 from adapters.cli.command_line import DaemonAway, Run, add_command, describe, json_text, table
+from adapters.daemon.listening import url_here
 from adapters.http.refusals import RefusalBody
 from adapters.settings.kinds import InvalidValue, WebAddress
-from adapters.settings.listening import url_here
 from adapters.settings.refusals import CannotStart
 from adapters.settings.secrets import FILE_NAME, LOCAL_TOKEN, local_token, open_vault
 from adapters.settings.table import default_config_file

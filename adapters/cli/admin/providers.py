@@ -88,6 +88,15 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
             required=verb is replacing,
             help="a file with its key; - is standard input",
         )
+    for verb in (adding, replacing, *_add_switches(verbs)):
+        verb.add_argument("name", metavar="NAME", help="small letters, digits, hyphens between")
+
+
+def _add_switches(
+    verbs: "argparse._SubParsersAction[argparse.ArgumentParser]",
+) -> Sequence[argparse.ArgumentParser]:
+    """Add the verbs that say what is offered; return those that name a provider."""
+    example = "  promptcorner providers {}\n".format
     enabling = add_verb(
         verbs, "enable", enable, help="offer a provider again", description=example("enable claude")
     )
@@ -120,8 +129,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="remove a provider and its keys",
         description=example("remove claude"),
     )
-    for verb in (adding, replacing, enabling, disabling, removing):
-        verb.add_argument("name", metavar="NAME", help="small letters, digits, hyphens between")
+    return enabling, disabling, removing
 
 
 def list_providers(options: argparse.Namespace) -> int:

@@ -16,6 +16,7 @@ from adapters.cli.command_line import (
     load_config,
     secrets_help,
 )
+from adapters.daemon.listening import url_here
 from adapters.people.auth.wiring import LINK_PATH
 from adapters.people.routes.schemas import NewUser, NewUserAnswer, Roles, ShownUser, UsersPage
 from adapters.people.store.deployment import InvitationLink, Invitations
@@ -25,7 +26,6 @@ from adapters.postgres.database import open_database, refusing_start
 from adapters.postgres.driver.connection import DatabaseConnection
 from adapters.postgres.driver.pool import Pool
 from adapters.settings import Config, names
-from adapters.settings.listening import url_here
 from adapters.settings.refusals import CannotStart
 from adapters.settings.setting import Subject
 

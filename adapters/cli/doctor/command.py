@@ -14,7 +14,7 @@ from adapters.cli.command_line import (
     printable,
     secrets_help,
 )
-from adapters.cli.doctor import database, machine, network, plugins
+from adapters.cli.doctor import database, machine, network, plugins, providers
 from adapters.cli.doctor.findings import Finding, FindingState, from_refusal, ok
 from adapters.plugins.plugins import open_plugins
 from adapters.settings import logs, names
@@ -87,14 +87,20 @@ async def _examine(options: argparse.Namespace) -> Sequence[Finding]:
     note(await machine.check_sandbox(settings), *machine.check_desktops(settings))
     if settings.database_url is None:
         note(database.check_programs())
-    note(*await database.check_database(settings))
+    stored = await database.check_database(settings)
+    note(*stored)
     note(*network.check_daemon(settings), *network.check_tls(settings))
     note(await network.check_relay(settings), *network.check_hooks(settings))
     note(*network.check_private_networks(settings), *network.check_proxy(settings.environ))
     note(*plugins.check_running(settings), *plugins.check_unused(settings.plugins))
     async with open_plugins(settings.plugins) as loaded:
         note(*plugins.check_loaded(loaded))
-        note(*await network.check_providers(settings, loaded, online=options.online))
+        has_stored = any(each.subject == providers.SUBJECT for each in stored)
+        note(
+            *await network.check_providers(
+                settings, loaded, online=options.online, has_stored=has_stored
+            )
+        )
     return findings
 
 

@@ -12,6 +12,7 @@ from adapters.cli.admin.connection import LOCAL_HOSTS
 from adapters.cli.doctor.findings import Finding, from_refusal, ok, warning, wrong
 from adapters.cli.doctor.forges import check_forges
 from adapters.cli.doctor.network import check_peer
+from adapters.cli.doctor.providers import check_stored_providers
 from adapters.models import settings
 from adapters.models.costs import load_table
 from adapters.models.provider_config import ModelConfig, models_of_environment
@@ -85,6 +86,7 @@ async def _findings(database: Database, config: Config) -> Sequence[Finding]:
         full = await check_database_room(connection) if row[2] else []
         kept = [] if missing else await check_retention(connection)
         spent = [] if missing else await check_spending(connection, config)
+        asked = [] if missing else await check_stored_providers(connection, config)
         forges = [] if missing else await check_forges(connection, config)
         told = [] if missing else await check_notices(connection)
     finally:
@@ -101,6 +103,7 @@ async def _findings(database: Database, config: Config) -> Sequence[Finding]:
         *check_encryption(config),
         *kept,
         *spent,
+        *asked,
         *forges,
         *told,
         *map(check_peer, urls),

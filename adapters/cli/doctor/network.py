@@ -12,6 +12,7 @@ from actors.law.parts.message import TextPart
 from actors.law.parts.prompt import CallSettings, Prompt, UserInput
 from adapters.cli.admin.connection import LOCAL_HOSTS, UNKNOWN_TOKEN, local_token_for
 from adapters.cli.doctor.findings import Finding, from_refusal, ok, warning, wrong
+from adapters.daemon.listening import url_here
 from adapters.models.connecting import connect
 from adapters.models.provider_config import ModelConfig, models_of_environment
 from adapters.models.providers.dial import dial_through, direct_dial, proxy_of, tls_context
@@ -20,7 +21,6 @@ from adapters.plugins.plugins import Plugins
 from adapters.plugins.providers import plugin_models
 from adapters.relay.listener import ADVICE, NoAddress, first_address
 from adapters.settings import Config, HostAddress
-from adapters.settings.listening import url_here
 from adapters.settings.refusals import CannotStart
 from adapters.tools.mcp.oauth.guard import is_reachable
 
@@ -171,17 +171,25 @@ def check_proxy(environ: Mapping[str, str]) -> Iterator[Finding]:
         yield ok("proxy", f"providers are reached over {proxy.host}:{proxy.port}{beside}")
 
 
-async def check_providers(config: Config, plugins: Plugins, *, online: bool) -> Sequence[Finding]:
-    """Look at the providers of the environment and of plugins; ask each for a word if `online`."""
+async def check_providers(
+    config: Config, plugins: Plugins, *, online: bool, has_stored: bool = False
+) -> Sequence[Finding]:
+    """Look at the providers of the environment and of plugins; ask each for a word if `online`.
+
+    `has_stored`: there are some in the database that can be asked.
+    """
     try:
         models = models_of_environment(
             config.environ, plugin_models(plugins), is_whole=plugins.all_loaded
         )
     except CannotStart as refusal:
         return [from_refusal("provider", refusal)]
+    if not models and has_stored:
+        return []
     if not models:
-        fact = "no key is set here; there may be some in the database"
-        return [warning("provider", fact, "set ANTHROPIC_API_KEY, OPENAI_API_KEY or another")]
+        fact = "there is none, in the environment or in the database: a rehearsal answers chats"
+        advice = "set ANTHROPIC_API_KEY, OPENAI_API_KEY or another, or: promptcorner providers add"
+        return [warning("provider", fact, advice)]
     if online:
         return [await _try_provider(model, config.environ) for model in models]
     return [ok("provider", f"{model} is set up; --online asks it") for model in models]

@@ -54,3 +54,16 @@ SELECT provider_id, sealed FROM user_provider_keys WHERE user_id = %(user)s;
 INSERT INTO offered_models (id, provider_id, label)
 SELECT * FROM unnest(%(ids)s::uuid[], %(providers)s::uuid[], %(labels)s::text[])
     ON CONFLICT (id) DO NOTHING;
+
+-- name: examine_providers
+-- What doctor looks at: each provider with the first of its keys, which is the one in use, how many
+-- keys and models it has, and how many users have brought a key of their own.
+SELECT p.id, p.name, p.type, p.enabled, k.id, k.sealed,
+       (SELECT count(*) FROM ai_provider_keys a WHERE a.provider_id = p.id),
+       (SELECT count(*) FROM model_configs m
+         WHERE m.provider_id = p.id AND m.enabled AND m.deleted_at IS NULL),
+       (SELECT count(*) FROM user_provider_keys u WHERE u.provider_id = p.id)
+  FROM ai_providers p
+  LEFT JOIN LATERAL (SELECT a.id, a.sealed FROM ai_provider_keys a WHERE a.provider_id = p.id
+                      ORDER BY a.position, a.id LIMIT 1) k ON true
+ WHERE p.deleted_at IS NULL ORDER BY p.created_at, p.id;

@@ -1,9 +1,12 @@
 """`promptcorner doctor`: what is looked at, what is said of it, and when it counts as wrong."""
 
 import socket
+from dataclasses import replace
 from functools import partial
 from resource import RLIM_INFINITY
+from uuid import uuid4
 
+import psycopg
 import pytest
 import trio
 from psycopg.conninfo import make_conninfo
@@ -12,12 +15,16 @@ from adapters import settings as config
 from adapters.cli.doctor import database as stored
 from adapters.cli.doctor import machine, network
 from adapters.cli.doctor.findings import Finding, FindingState, from_refusal
+from adapters.cli.doctor.providers import ExaminedProvider, check_provider
+from adapters.models.store.providers import key_subject
 from adapters.plugins.plugins import NO_PLUGINS
+from adapters.postgres.database import migrate, open_database
 from adapters.rehearsal.behaviour import Behaviour
 from adapters.rehearsal.server import serve
 from adapters.rehearsal.settings import read as behaving
 from adapters.settings import ShownSetting
 from adapters.settings.refusals import CannotStart
+from adapters.settings.secrets import Vault
 
 OK, WARNING, WRONG = FindingState.OK, FindingState.WARNING, FindingState.WRONG
 
@@ -178,6 +185,59 @@ async def test_a_server_is_looked_at_from_all_sides(database):
     expected = {"database": OK, "schema": OK, "clock": OK, "connections": OK}
     assert expected == states(found)
     assert "at step 0 of " in next(each.fact for each in found if each.subject == "schema")
+
+
+@pytest.mark.parametrize(
+    ("changes", "state", "says"),
+    [
+        ({}, OK, "claude (anthropic) in the database: 1 key, 2 models"),
+        ({"enabled": False}, OK, "is disabled; `promptcorner providers enable claude`"),
+        ({"models_count": 0}, WARNING, "offers no model"),
+        ({"keys_count": 0, "key_id": None, "sealed": None}, WARNING, "cannot be asked"),
+        (
+            {"keys_count": 0, "key_id": None, "sealed": None, "users_count": 3},
+            OK,
+            "no key but those of 3 users, 2 models",
+        ),
+        ({"type": "openai-compat", "keys_count": 0, "key_id": None}, OK, "no key, 2 models"),
+        ({"sealed": Vault(b"o" * 32).seal("sk", "x")}, WRONG, "its key cannot be opened (sealed"),
+    ],
+)
+def test_a_provider_in_the_database_is_said_with_its_keys(changes, state, says):
+    vault, id, key = Vault(b"k" * 32), uuid4(), uuid4()
+    sealed = vault.seal("sk", key_subject(id, key))
+    provider = ExaminedProvider(id, "claude", "anthropic", True, key, sealed, 1, 2, 0)
+
+    finding = check_provider(replace(provider, **changes), vault)
+
+    assert (state, True) == (finding.state, says in finding.fact), finding
+
+
+async def test_the_keys_of_the_database_are_looked_at_and_not_guessed(database, tmp_path):
+    vault, provider, key = Vault(b"k" * 32), uuid4(), uuid4()
+    said = {"DATABASE_URL": database, "PROMPTCORNER_SECRET_KEY": "k" * 32}
+    settings = config.read_config({"data_dir": str(tmp_path)}, said)
+    async with open_database(settings) as opened:
+        await migrate(opened)
+    sealed = vault.seal("sk", key_subject(provider, key))
+    with psycopg.connect(database, autocommit=True) as connection:
+        connection.execute(
+            "INSERT INTO ai_providers (id, type, name, enabled, base_url)"
+            " VALUES (%s, 'anthropic', 'claude', true, 'https://x')",
+            (provider,),
+        )
+        connection.execute(
+            "INSERT INTO ai_provider_keys (id, provider_id, sealed, masked, position)"
+            " VALUES (%s, %s, %s, 'sk', 1)",
+            (key, provider, sealed),
+        )
+
+    [finding] = [each for each in await stored.check_database(settings) if "claude" in each.fact]
+
+    assert (WARNING, "claude (anthropic) in the database offers no model") == (
+        finding.state,
+        finding.fact,
+    )
 
 
 async def test_a_server_that_is_away_is_wrong():
