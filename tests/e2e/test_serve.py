@@ -174,7 +174,9 @@ def test_it_uses_a_server_of_the_users_own(home, database):
         assert 0 == daemon.stop()
     assert ready["database"].startswith("database /")
     assert "data_dir" not in ready
-    assert {"gates", "listening", "secret.key", "workspaces"} == {path.name for path in home.iterdir()}
+    assert {"gates", "listening", "secret.key", "workspaces"} == {
+        path.name for path in home.iterdir()
+    }
     with psycopg.connect(database) as connection:
         assert connection.execute("SELECT count(*) FROM schema_migrations").fetchone()[0] > 0
 

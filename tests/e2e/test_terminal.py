@@ -103,94 +103,15 @@ def chatting(here):
         terminal.close()
 
 
-<<<<<<< HEAD
 def test_a_script_whose_answer_is_interrupted_does_not_take_it_for_one(chatting):
     terminal = chatting("-m", "[[deltas: 10000]] [[delta-ms: 30]] go on")
     terminal.until("answering")
-=======
-def test_a_chat_is_begun_left_and_taken_up_again(chatting):
-    terminal = chatting()
-    terminal.until("> ")
-    terminal.types("[[text: the first answer]] hello\n")
-    terminal.until("hello")
-    terminal.until("the first answer")
-    terminal.until("> ")
-    terminal.types("\x04")
-    code, shown = terminal.ends()
-    [chat] = re.findall(r"promptcorner chat ([0-9a-f-]{36})", shown)
-
-    again = chatting(chat)
-    again.until("hello")
-    again.until("the first answer")
-    again.until("> ")
-    again.types("[[text: the second answer]] and now\n")
-    again.until("and now")
-    again.until("the second answer")
-
-    assert 0 == code
-
-
-def test_ctrl_c_stops_an_answer_and_keeps_what_there_is(chatting):
-    terminal = chatting()
-    terminal.until("> ")
-    terminal.types("[[deltas: 10000]] [[delta-ms: 30]] go on\n")
-    terminal.until("answering")
-    terminal.types("\x03")
-    terminal.until("> ")
-
-    terminal.types("[[text: still here]] are you there\n")
-    terminal.until("still here")
-    terminal.until("> ")
-    terminal.types("/quit\n")
-
-    assert 0 == terminal.ends()[0]
-
-
-def test_ctrl_c_where_one_types_leaves(chatting):
-    terminal = chatting()
-    terminal.until("> ")
->>>>>>> 3023648e (cli: answer scripts with one answer, events as JSON and an exit code for each end)
 
     terminal.types("\x03")
 
     assert 130 == terminal.ends()[0]
 
 
-<<<<<<< HEAD
-=======
-def test_an_error_is_said_and_the_chat_goes_on(chatting):
-    terminal = chatting()
-    terminal.until("> ")
-    terminal.types("[[fault: 401]] hello\n")
-    terminal.until("✗")
-    terminal.until("> ")
-    terminal.types("/edit [[text: better]] hello\n")
-    terminal.until("better")
-
-
-def test_a_chat_is_summed_up_and_says_what_it_cost(chatting):
-    terminal = chatting()
-    terminal.until("> ")
-    terminal.types("/compact\n")
-    terminal.until("there is no chat yet: send a message first")
-    terminal.until("> ")
-    terminal.types("[[text: well]] hello\n")
-    terminal.until("well")
-    terminal.until("> ")
-
-    terminal.types("/compact\n")
-    summed_up = terminal.until("> ")
-    terminal.types("/compact\n")
-    again = terminal.until("> ")
-    terminal.types("/cost\n")
-    cost = terminal.until("> ")
-
-    assert "chat_summarized" in summed_up
-    assert "✗" in again
-    assert re.search(r"\d requests, \$\d+\.\d{4}", cost)
-
-
->>>>>>> 3023648e (cli: answer scripts with one answer, events as JSON and an exit code for each end)
 LOOKS = "[[tool-calls: list_templates:{}]] [[text: looked]] look"
 
 

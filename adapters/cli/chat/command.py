@@ -79,10 +79,11 @@ def run(options: argparse.Namespace) -> int:
     if options.list:
         return list_chats(url, token, as_json=options.json)
     approve = None if options.approve is None else Approve(options.approve)
-    request = ChatRequest(options.chat, "", options.model, options.effort, approve)
-    if sys.stdin.isatty() and sys.stdout.isatty():
+    message = options.message or ""
+    request = ChatRequest(options.chat, message, options.model, options.effort, approve)
+    if not message and sys.stdin.isatty() and sys.stdout.isatty():
         return at_terminal(url, token, request, options)
-    if options.chat is None:
+    if not message and options.chat is None:
         raise CannotStart("chat", NOBODY, "send a message with -m, or on standard input")
     return talk(url, token, request)
 

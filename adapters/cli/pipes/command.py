@@ -55,8 +55,12 @@ def add_pipe_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def is_for_pipe(options: argparse.Namespace) -> bool:
-    """Tell whether one answer is wanted, and no conversation."""
-    return bool(options.message is not None or options.json or not sys.stdin.isatty())
+    """Tell whether a script wants one answer, and no person sits at a terminal."""
+    is_between = sys.stdin.isatty() and sys.stdout.isatty()
+    wants_form = options.json or options.output_schema is not None
+    return bool(
+        wants_form or not sys.stdin.isatty() or (options.message is not None and not is_between)
+    )
 
 
 def run_in_pipe(options: argparse.Namespace) -> int:
@@ -64,7 +68,8 @@ def run_in_pipe(options: argparse.Namespace) -> int:
     schema = None if options.output_schema is None else read_schema(options.output_schema)
     text, file = _message(options.message)
     if not text and file is None:
-        raise CannotStart("message", "there is none", "name it with -m, or pipe it in")
+        advice = "send a message with -m, or on standard input"
+        raise CannotStart("chat", "there is no message", advice)
     request = PipeRequest(
         options.chat, text, file, options.model, options.effort, options.approve or "", schema
     )
