@@ -93,7 +93,7 @@ def test_what_the_recipes_add_is_there_in_a_daemon(copy, database, tmp_path):
         "PROMPTCORNER_CONTACT": "ann@chats.test",
         "PROMPTCORNER_SANDBOX": "none",
     }
-    with a_daemon(tmp_path / "home", **settings) as daemon:
+    with a_daemon(tmp_path / "home", anew=True, **settings) as daemon:  # its code is the copy's
         ready = daemon.wait_ready()
         url = "http://" + ready["listen"]
 
