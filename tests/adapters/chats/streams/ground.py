@@ -46,6 +46,8 @@ ORGANIZATION = UUID(int=99)
 CALLER = "x-caller"
 SECRET_KEY = "a-master-key-for-tests-of-more-than-32-characters"
 
+HANGING = "hello [[text: good day]] [[delta-chars: 1]] [[delta-ms: 30]] [[faults: silence:3]]"
+
 UPGRADE = {
     "connection": "Upgrade",
     "upgrade": "websocket",
@@ -95,6 +97,16 @@ class Stage:
         made = await self.sending.create(ask.CreateChat(new, (body,)))
         assert isinstance(made, Applied), str(made)
         return new.id
+
+    async def create_in_pieces(self):
+        """A chat that hangs after "goo", which was said in two pieces or three. On a busy machine
+        all of it is read at once now and then, and is one piece."""
+        while True:
+            chat = await self.create(HANGING)
+            async with self.watch(chat) as watcher:
+                await watcher.until(lambda state: state.preview == "goo")
+                if len(watcher.state.parts) > 1:
+                    return chat
 
     async def send(self, chat, text, busy=ask.BusyBehaviour.QUEUE):
         return await self.ask(chat, ask.SendMessage(a_message(text), busy))

@@ -14,7 +14,6 @@ from tests.adapters.chats.streams.ground import ANN, CALLER, PATIENCE_SECONDS, R
 pytestmark = pytest.mark.slow
 
 HELLO = "hello [[text: good day]]"
-HANGING = "hello [[text: good day]] [[delta-chars: 1]] [[delta-ms: 30]] [[faults: silence:3]]"
 
 
 @pytest.fixture
@@ -106,9 +105,9 @@ def sparse(event):
 
 
 async def test_a_piece_of_text_is_a_few_words_and_no_list_of_empty_fields(stage):
-    chat = await stage.create(HELLO)
+    chat = await stage.create_in_pieces()
     async with an_event_stream(stage, chat) as browser:
-        await browser.until(lambda: browser.state.status == "waiting")
+        await browser.until(lambda: browser.state.preview == "goo")
 
     pieces = [event["message_part"] for event in browser.events if "message_part" in event]
     assert pieces
@@ -116,7 +115,7 @@ async def test_a_piece_of_text_is_a_few_words_and_no_list_of_empty_fields(stage)
 
 
 async def test_a_browser_that_comes_back_goes_on_inside_the_message(stage):
-    chat = await stage.create(HANGING)
+    chat = await stage.create_in_pieces()
     async with an_event_stream(stage, chat) as browser:
         await browser.until(lambda: browser.state.preview == "goo")
     kept = browser.state.parts[:1]

@@ -54,6 +54,17 @@ async def at_rest(edge, chat, *statuses):
     return await eventually(look)
 
 
+async def all_paid(edge, chat):
+    """Wait until its first turn is over, and its title made, which costs something as well."""
+
+    async def look():
+        found = await good(edge.admin.get(f"{CHATS}/{chat}"))
+        return found["status"] == "waiting" and not found["title"].startswith("[[")  # as was said
+
+    await eventually(look)
+    await none_reserved(edge)
+
+
 async def spend_of(edge, who=None):
     return await good((who or edge.member).get("/api/v2/users/me/ai/spend"))
 

@@ -7,6 +7,7 @@ from tests.adapters.edges import eventually
 from tests.adapters.models.spend.given import (
     DOLLAR,
     a_chat,
+    all_paid,
     at_rest,
     good,
     none_reserved,
@@ -31,8 +32,7 @@ async def test_a_turn_is_counted_with_its_step(edge):
     await state_price(edge)
     await set_limit(edge, hard=1_000 * DOLLAR)
     chat = await a_chat(edge)
-    await at_rest(edge, chat, "waiting")
-    await none_reserved(edge)
+    await all_paid(edge, chat)
 
     cost = (await good(edge.member.get(f"{CHATS}/{chat}/cost")))["total_cost_micros"]
     [limit] = (await spend_of(edge))["limits"]
@@ -69,7 +69,7 @@ async def test_a_chat_goes_on_when_its_limit_is_raised(edge):
 async def test_what_was_spent_before_a_limit_counts_under_it(edge):
     await state_price(edge)
     chat = await a_chat(edge)
-    await at_rest(edge, chat, "waiting")
+    await all_paid(edge, chat)
     cost = (await good(edge.member.get(f"{CHATS}/{chat}/cost")))["total_cost_micros"]
 
     await set_limit(edge, hard=cost)
@@ -113,7 +113,7 @@ async def test_a_failed_call_gives_its_money_back(edge):
 async def test_a_call_in_flight_holds_its_money_and_an_interrupt_counts_it(edge):
     await state_price(edge)
     chat = await a_chat(edge)
-    await at_rest(edge, chat, "waiting")
+    await all_paid(edge, chat)
     before = (await good(edge.member.get(f"{CHATS}/{chat}/cost")))["total_cost_micros"]
     await set_limit(edge, hard=1_000_000 * DOLLAR)
     await send(edge, chat, "[[delta-ms: 20]] [[deltas: 100000]] hello")

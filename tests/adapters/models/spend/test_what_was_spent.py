@@ -14,6 +14,7 @@ from tests.adapters.models.spend.given import (
     PRICES,
     USAGE,
     a_chat,
+    all_paid,
     at_rest,
     good,
     set_limit,
@@ -27,7 +28,7 @@ async def test_what_was_spent_is_told_by_user_model_label_and_day(edge, capsys):
     chat = await a_chat(edge, labels={"team": "blue"})
     other = await a_chat(edge, who=edge.stranger)
     for each in (chat, other):
-        await at_rest(edge, each, "waiting")
+        await all_paid(edge, each)
     mine = (await good(edge.member.get(f"{CHATS}/{chat}/cost")))["total_cost_micros"]
 
     [row] = (await good(edge.member.get(f"{USAGE}?by=user,model,day&label=team")))["rows"]
@@ -56,7 +57,7 @@ async def test_what_was_spent_is_told_by_user_model_label_and_day(edge, capsys):
 async def test_what_a_deleted_chat_has_cost_is_kept(edge):
     await state_price(edge)
     chat = await a_chat(edge, labels={"team": "blue"})
-    await at_rest(edge, chat, "waiting")
+    await all_paid(edge, chat)
     asked = f"{USAGE}?by=user,day,what&label=team"
     before = (await good(edge.member.get(asked)))["rows"]
 
