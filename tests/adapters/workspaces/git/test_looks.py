@@ -64,18 +64,20 @@ async def test_all_kinds_of_changes(ground):
     assert diff_counts(diff) == DiffCounts(5, 18, 9)
 
 
-ODD_NAMES = ("*", ":(no such magic)x", "a b", 'q"q', "two\nlines", "-x", f"100644 {'a' * 40} 1\tx", "ü")
+ODD_NAMES = ("*", ":(no such magic)x", "a b", 'q"q', "two\nlines", "-x", "ü")
+LIKE_A_CONFLICT = f"100644 {'a' * 40} 1\tx"
 
 
+@pytest.mark.parametrize("name", ["n", LIKE_A_CONFLICT])
 @pytest.mark.parametrize("more", [0, NEW_FILES_BYTES_MAX // 10])
-async def test_new_files_are_shown_whatever_their_names_and_number(ground, more):
+async def test_new_files_are_shown_whatever_their_names_and_number(ground, name, more):
     root = repository(ground.home / "r", **{".gitignore": "ignored*\n", "kept": "as it is\n"})
-    put(root, **dict.fromkeys(ODD_NAMES, "odd\n"), **{"ignored.txt": "never seen\n"})
+    put(root, **dict.fromkeys([*ODD_NAMES, name], "odd\n"), **{"ignored.txt": "never seen\n"})
     put(root / "deep" / "down", **{f"f{number}": "many\n" for number in range(more)})
 
     diff = (await ground.look(root)).unified_diff
 
-    assert (len(ODD_NAMES), more) == (diff.count("+odd\n"), diff.count("+many\n"))
+    assert (len(ODD_NAMES) + 1, more) == (diff.count("+odd\n"), diff.count("+many\n"))
     assert "never seen" not in diff
     assert "as it is" not in diff
 
