@@ -5,7 +5,7 @@ claimed by one process of a fleet at a time, for longer than a tick can take; so
 has died is claimed again by another. While nothing is stale a tick is one statement.
 
 All branches of one user at one forge are a group. A group has few requests under way at once, so a
-forge that is slow, or asks for patience, holds up nobody but the user whose token it is.
+forge that is slow, or asks for patience, holds up only the user whose token it is.
 """
 
 from collections import deque

@@ -2,8 +2,8 @@
 
 It is walked twice: once to see that it is within the bounds, which can still be answered with a
 refusal; and once to be sent. What changes between the two is sent as it is then; if it is more than
-the bounds allow, or cannot be read, the connection ends before the file does, so that nobody takes
-a part of it for the whole.
+the bounds allow, or cannot be read, the connection ends before the file does, so that a part of it
+is not taken for the whole.
 
 Symbolic links are kept as links and never followed. Pipes, sockets and devices are left out.
 """

@@ -2,7 +2,7 @@
 
 A file is looked at first: how large it is, and what it looks like. It is opened again when it is
 sent, and has to be the same file then. One that changes while it is sent ends the connection, so
-that nobody takes a part of it for the whole.
+that a part of it is not taken for the whole.
 
 Nothing in a workspace runs as a page of ours: only pictures and plain text are opened in place,
 everything else is a download; what a browser would run is sent as plain text. The header of the

@@ -182,8 +182,8 @@ async def _fed(
     picture: ScreenPicture,
     recording: _Recording,
 ) -> ScreenPicture | None:
-    """Feed ffmpeg with pictures until the recording is stopped. Return the last one; None: nobody
-    has waited for too long."""
+    """Feed ffmpeg with pictures until the recording is stopped. Return the last one; None: for too
+    long no parent has waited for it."""
     assert group.popen.stdin is not None, "it was begun with a pipe"
     group.release()
     async with trio.lowlevel.FdStream(os.dup(group.popen.stdin.fileno())) as pipe:

@@ -78,7 +78,7 @@ class TreePorts:
 
 
 class TreeWatcher:
-    """One who watches a workspace for the sake of a chat. Made by `WorkingTrees.watching`."""
+    """A client that watches a workspace for the sake of a chat. Made by `WorkingTrees.watching`."""
 
     def __init__(self, tree: "WatchedTree", chat: ChatId) -> None:
         self.chat = chat

@@ -28,7 +28,7 @@ from runtime.restart import Restart
 
 ANSWER_SECONDS = 2.0  # for another process to say what it knows; then it is left out
 MESSAGE_BYTES_MAX = FRAME_BYTES_MAX + HEARD_BYTES_MAX  # a longer one ends the connection
-SEND_SECONDS = 20.0  # for another process to take a message; then it is hung up on
+SEND_SECONDS = 20.0  # for another process to take a message; then its line is closed
 ATTENDED_MAX = 512  # connections of other processes at once; one more waits
 
 ENDED_BY_USER = "ended by its owner"

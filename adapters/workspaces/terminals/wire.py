@@ -1,9 +1,9 @@
-"""The messages between a terminal and those who watch it, and what it keeps for them. Pure.
+"""The messages between a terminal and its watchers, and what it keeps for them. Pure.
 
 A message is a byte that says its kind, and its content. A terminal says `o` (output: eight bytes
 with the position of its first byte, then the bytes), `s` (its size) and `e` (its end); a watcher
 says `i` (input, as keys make it) and `r` (the size that its screen has). Positions count the bytes
-of all output, so that one who comes back says which they have, and gets what is missing, once.
+of all output, so that a watcher who comes back says which they have, and gets the others once.
 """
 
 from typing import Annotated
@@ -13,7 +13,7 @@ from msgspec import Meta, Struct
 
 KEPT_BYTES_MAX = 256 * 1024  # of the output; what is older is forgotten
 FRAME_BYTES_MAX = 64 * 1024  # of output in one message; the rest goes into the next
-HEARD_BYTES_MAX = 64 * 1024  # of a message of a watcher; one who says more is hung up on
+HEARD_BYTES_MAX = 64 * 1024  # of a message of a watcher; with more the socket is closed
 SIDE_MAX = 1_000  # rows or columns; more are refused
 LINE_BYTES_MAX = 4_096  # in which the first whole line is looked for
 
@@ -121,7 +121,7 @@ class Scrollback:
         return position, bytes(self._kept[at : at + bytes_max])
 
     def _first_line(self) -> int:
-        """Return where to begin for one who has nothing: not in the middle of a control sequence
+        """Return where to begin for a new watcher: not in the middle of a control sequence
         or a character, as far as that can be helped."""
         if not self._begins:
             return 0
