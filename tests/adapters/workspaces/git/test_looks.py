@@ -29,6 +29,20 @@ async def ground(request, tmp_path):
         yield ground
 
 
+def in_conflict(place):
+    """A repository in which a merge of two changes of `x` was begun."""
+    root = repository(place, x="base\n")
+    git(root, "checkout", "-q", "-b", "other")
+    put(root, x="theirs\n")
+    git(root, "commit", "-qam", "theirs")
+    git(root, "checkout", "-q", "main")
+    put(root, x="ours\n")
+    git(root, "commit", "-qam", "ours")
+    with pytest.raises(AssertionError):
+        git(root, "merge", "-q", "other")
+    return root
+
+
 async def test_a_clean_repository_has_no_diff(ground):
     root = repository(ground.home / "r")
     git(root, "remote", "add", "origin", "https://token@forge.test/a/b.git")
@@ -83,15 +97,7 @@ async def test_new_files_are_shown_whatever_their_names_and_number(ground, name,
 
 
 async def test_a_conflict_beside_a_new_file_is_shown_as_it_stands(ground):
-    root = repository(ground.home / "r", x="base\n")
-    git(root, "checkout", "-q", "-b", "other")
-    put(root, x="theirs\n")
-    git(root, "commit", "-qam", "theirs")
-    git(root, "checkout", "-q", "main")
-    put(root, x="ours\n")
-    git(root, "commit", "-qam", "ours")
-    with pytest.raises(AssertionError):
-        git(root, "merge", "-q", "other")
+    root = in_conflict(ground.home / "r")
     put(root, new="new\n")
 
     diff = (await ground.look(root)).unified_diff
@@ -159,15 +165,7 @@ async def test_a_detached_head_has_no_branch(ground):
 
 
 async def test_a_conflict_shows_the_marks(ground):
-    root = repository(ground.home / "r", x="base\n")
-    git(root, "checkout", "-q", "-b", "other")
-    put(root, x="theirs\n")
-    git(root, "commit", "-qam", "theirs")
-    git(root, "checkout", "-q", "main")
-    put(root, x="ours\n")
-    git(root, "commit", "-qam", "ours")
-    with pytest.raises(AssertionError):
-        git(root, "merge", "-q", "other")
+    root = in_conflict(ground.home / "r")
     found = await ground.look(root)
     assert "+<<<<<<<" in found.unified_diff
     assert found.branch == "main"
