@@ -26,6 +26,7 @@ MODULES = (
     "working_tree",
     "web",
     "desktop",
+    "terminal",
 )
 SECONDS_MAX = 900  # for one module; then it is ended, and the run with it
 

@@ -62,7 +62,20 @@ TURNS = [
         },
     ),
 ]
-COLOURS = {"cyan": "c", "green": "g", "red": "r", "yellow": "y", "blue": "b", "magenta": "m"}
+ASKED = (
+    'create_workspace:{"template_id":"services"} '
+    'execute:{"command":"sort -k2 -nr p99.txt | head -n 2","timeout":"30s"}'
+)
+COLOURS = {
+    "cyan": "c",
+    "green": "g",
+    "red": "r",
+    "yellow": "y",
+    "blue": "b",
+    "magenta": "m",
+    "brown": "y",  # as pyte calls it
+    "brightblack": "d",
+}
 
 
 class Recording:
@@ -143,11 +156,11 @@ text { font: 14px ui-monospace, "DejaVu Sans Mono", Menlo, Consolas, monospace; 
 .paper { fill: #f6f8fa; stroke: #d0d7de }
 .s { font-weight: 600 } .i { font-style: italic }
 .c { fill: #0a6b7d } .g { fill: #1a7f37 } .r { fill: #cf222e } .y { fill: #8a6100 }
-.b { fill: #0969da } .m { fill: #8250df }
+.b { fill: #0969da } .m { fill: #8250df } .d { fill: #6e7781 }
 @media (prefers-color-scheme: dark) {
   text { fill: #e6edf3 } .paper { fill: #0d1117; stroke: #30363d }
   .c { fill: #56d4dd } .g { fill: #56d364 } .r { fill: #ff7b72 } .y { fill: #e3b341 }
-  .b { fill: #79c0ff } .m { fill: #d2a8ff }
+  .b { fill: #79c0ff } .m { fill: #d2a8ff } .d { fill: #8b949e }
 }
 .frame { visibility: hidden; animation-iteration-count: infinite;
   animation-timing-function: step-end }
@@ -261,6 +274,36 @@ def _listens(log):
     raise TimeoutError("the daemon does not start:\n" + log.read_text())
 
 
+def stills(settings, model, folder):
+    """Take pictures of what is asked, and of a list that is chosen from."""
+    program = Path(sys.executable).with_name("promptcorner")
+    recording = Recording([str(program), "chat", "--approve", "ask"], settings)
+    try:
+        recording.until("new chat")
+        behave(model, {"tool_calls": ASKED, "text": "Two of them are slow.", "reasoning": 12})
+        recording.types("Sort them by their latency.\r")
+        recording.until("May create_workspace run?")
+        recording.read(1.0)
+        recording.types("y")
+        recording.until("May execute run?")
+        recording.read(1.5)
+        save(folder / "terminal_consent.svg", recording)
+        recording.types("y")
+        recording.until("Two of them are slow.")
+        recording.read(2.0)
+        recording.types("\x0f")
+        recording.until("What shall be opened?")
+        recording.read(0.5)
+        save(folder / "terminal_list.svg", recording)
+    finally:
+        recording.close()
+
+
+def save(path, recording):
+    """Write the last screen of a recording."""
+    path.write_text(picture([(0.0, recording.frames[-1][1])]))
+
+
 def main(target):
     with tempfile.TemporaryDirectory(prefix="promptcorner-picture-") as name:
         top = Path(name)
@@ -280,6 +323,7 @@ def main(target):
                     recording.read(1.5)
             finally:
                 recording.close()
+            stills(settings, model, Path(target).parent)
     Path(target).write_text(picture(recording.frames))
     sys.stdout.write(
         f"{target}: {len(recording.frames)} frames, {Path(target).stat().st_size // 1024} KiB\n"

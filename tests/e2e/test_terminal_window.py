@@ -78,14 +78,23 @@ def chat_of(terminal):
     return code, found[-1]
 
 
-def asked(place, path):
-    """Ask the daemon as a program on its machine does."""
-    token = run("tokens", "create", "story", **place)[1].strip()
-    answer = httpx2.get(place["PROMPTCORNER_URL"] + path, headers={"Coder-Session-Token": token})
-    return answer.json()
+@pytest.fixture(scope="module")
+def prompts_of(place):
+    """A function that asks the daemon what a user has said in a chat."""
+    code, out, err = run("tokens", "create", "stories", **place)
+    assert 0 == code, err
+    headers = {"Coder-Session-Token": out.strip(), "X-Coder-Bypass-Ratelimit": "true"}
+
+    def ask(chat):
+        path = f"/api/experimental/chats/{chat}/prompts"
+        answer = httpx2.get(place["PROMPTCORNER_URL"] + path, headers=headers, timeout=60)
+        assert 200 == answer.status_code, f"{path}: {answer.text}"
+        return [one["text"] for one in answer.json()["prompts"]]
+
+    return ask
 
 
-def test_a_chat_is_begun_left_and_taken_up_again(opened, place):
+def test_a_chat_is_begun_left_and_taken_up_again(opened, prompts_of):
     terminal = opened()
     terminal.pastes(
         "[[text: # Rivers\n\n| name | km |\n|---|---|\n| Rhine | 1230 |]]\nthree\nlines"
@@ -94,7 +103,7 @@ def test_a_chat_is_begun_left_and_taken_up_again(opened, place):
     terminal.types(" morf\x1b[Da\x1b[D\x1b[D\x7f\x7f\r")  # arrows and backspace edit the line
     shown = terminal.until("Rhine", "of 128k", gone="thinking")
     code, chat = chat_of(terminal)
-    said = asked(place, f"/api/experimental/chats/{chat}/prompts")["prompts"]
+    said = prompts_of(chat)
 
     again = opened(chat, size=LARGE, waits_for="connected")
     seen = again.until("Rhine", "three", "Rivers")
@@ -105,7 +114,7 @@ def test_a_chat_is_begun_left_and_taken_up_again(opened, place):
     assert "**" not in shown
     assert "| name" not in shown.split("lines")[-1], "a table is drawn"
     assert 1 == len(said), "what was pasted is one message"
-    assert "three\nlines" in said[0]["text"]
+    assert "three\nlines" in said[0]
     assert seen.count("Rhine") == 2, "once in what was asked, once in the answer"
     again.until("> [[text: # Rivers")
 
@@ -149,7 +158,7 @@ def test_an_unknown_command_is_asked_about_and_not_sent(opened):
     assert "> /etc/hosts is a file" in shown
 
 
-def test_what_waits_is_reordered_reworded_removed_and_steered(opened, place):
+def test_what_waits_is_reordered_reworded_removed_and_steered(opened, prompts_of):
     terminal = opened()
     terminal.types(f"{ENDLESS}\r")
     terminal.until("answering", "Esc stops it")
@@ -170,9 +179,7 @@ def test_what_waits_is_reordered_reworded_removed_and_steered(opened, place):
     terminal.until("> [[text: done]] reworded wish", gone=("queued", *AT_WORK))
     _, chat = chat_of(terminal)
 
-    said = [
-        one["text"] for one in asked(place, f"/api/experimental/chats/{chat}/prompts")["prompts"]
-    ]
+    said = prompts_of(chat)
     assert ["first wish"] == [each for each in ("first wish",) if each not in said], (
         "it was removed"
     )
@@ -217,6 +224,87 @@ def test_questions_and_plans_are_forms(opened):
     terminal.types("y")
 
     terminal.until("> Carry out the plan.", gone="planning ·")
+
+
+def calls(*wanted):
+    return " ".join(f"{name}:{json.dumps(arguments)}" for name, arguments in wanted)
+
+
+def test_calls_are_cards_that_tell_how_they_ended_and_open_whole(opened, place):
+    lines = "for n in 1 2 3 4 5 6 7 8; do echo row $n; done"
+    terminal = opened(size={"columns": 100, "lines": 40})
+    made = calls(("create_workspace", {"template_id": "web"}))
+    terminal.types(f"[[tool-calls: {made}]] [[text: there]] begin\r")
+    terminal.until("✓ create_workspace  web", gone=AT_WORK)
+    ran = calls(("execute", {"command": f"{lines}; exit 3"}), ("execute", {"command": lines}))
+    terminal.types(f"[[tool-calls: {ran}]] [[text: both ran]] run\r")
+    shown = terminal.until("✗ execute", "✓ execute", "… 3 lines · ctrl-O", gone=AT_WORK)
+    [file] = Path(place["PROMPTCORNER_DATA_DIR"], "workspaces").rglob("README.md")
+    edit = {"path": str(file), "edits": [{"old_text": "a place", "new_text": "home"}]}
+    edited = calls(("edit_files", {"files": [edit]}))
+    terminal.types(f"[[tool-calls: {edited}]] [[text: edited]] edit\r")
+    terminal.until("✓ edit_files", "-a place", "+home", gone=AT_WORK)
+    terminal.types("\x0f")
+    terminal.until("What shall be opened?", "✗ execute")
+    terminal.types("exit 3")
+    terminal.until("1/1")
+    terminal.types("\r")
+    terminal.until("called with", "row 1", gone="What shall be opened?")
+
+    failed = next(line for line in shown.splitlines() if line.startswith("✗ execute"))
+    assert "exit 3" in failed
+    assert "home" == file.read_text().strip()
+
+
+def test_what_runs_is_seen_while_it_runs(opened):
+    terminal = opened()
+    made = calls(("create_workspace", {"template_id": "web"}))
+    terminal.types(f"[[tool-calls: {made}]] [[text: there]] begin\r")
+    terminal.until("✓ create_workspace", gone=AT_WORK)
+    slow = calls(("execute", {"command": "echo early; sleep 600", "timeout": "600s"}))
+    terminal.types(f"[[tool-calls: {slow}]] [[text: never]] run\r")
+    terminal.until("  early\n", "working")
+    terminal.types("\x03")
+    terminal.until("✗ execute", gone=("working", *AT_WORK))
+
+
+def test_commands_change_and_tell_of_the_chat(opened, tmp_path):
+    terminal = opened(size=LARGE)
+    terminal.types("[[text: well said]] hello\r")
+    terminal.until("well said", gone=AT_WORK)
+    for typed, shown in (
+        ("/cost", "requests, $"),
+        ("/effort low", "effort low"),
+        ("/title Rivers", "· Rivers"),
+        (f"/export {tmp_path}/rivers.md", "written to"),
+        (f"/export {tmp_path}/rivers.md", "name another file"),
+        ("/share", "may read it: only you"),
+        ("/mcp", "there are no servers of tools"),
+        ("/agents", "this chat has no agents"),
+        ("/queue", "nothing waits"),
+        ("/share nobody", "there is no user nobody"),
+    ):
+        terminal.types(f"{typed}\r")
+        terminal.until(shown)
+        terminal.types("\x15")
+    terminal.types("/new\r")
+    terminal.until("● new chat")
+    terminal.types("/resume\r")
+    terminal.until("Which chat?", "Rivers")
+    terminal.types("Rivers\r")
+    terminal.until("── Rivers", "well said", "connected")
+
+    text = (tmp_path / "rivers.md").read_text()
+    assert text.startswith("# Rivers\n")
+    assert "## User\n\n[[text: well said]] hello\n\nwell said\n" in text
+
+
+def test_a_file_that_is_named_goes_along(opened, tmp_path):
+    (tmp_path / "notes.txt").write_text("the notes")
+    terminal = opened()
+    terminal.types(f"[[text: read]] look at @{tmp_path}/notes.txt\r")
+
+    terminal.until("▫ notes.txt", "read", gone=AT_WORK)
 
 
 def test_a_resize_in_mid_word_keeps_the_answer_and_what_is_typed(opened):

@@ -8,7 +8,8 @@ from adapters.cli.chat.deciding.asking import Ask, ConsentAsk, QuestionsAsk, is_
 REDRAWS_MAX = 30  # a second
 FREE_REDRAWS = 20  # of these at once; the others come at even distances
 PACE_SECONDS = 0.1
-TICK_SECONDS = 0.125  # between redraws of an answer that grows
+TICK_SECONDS = 0.125  # between looks at what has happened
+GROWTH_SECONDS = 0.16  # at least between redraws that only show an answer grow
 
 
 class RedrawPace:
@@ -29,7 +30,7 @@ class RedrawPace:
 
     def is_due(self, now: float) -> bool:
         """Tell whether news may be drawn: the last redraw is long enough ago."""
-        return not self._drawn or now - self._drawn[-1] >= TICK_SECONDS * 0.9
+        return not self._drawn or now - self._drawn[-1] >= GROWTH_SECONDS
 
 
 class AskGate:
@@ -37,6 +38,7 @@ class AskGate:
 
     def __init__(self) -> None:
         self._key: object = None
+        self._asked: Ask | None = None
         self._shown_at = 0.0
         self._typed_at = 0.0
         self.is_open = False
@@ -45,6 +47,10 @@ class AskGate:
         """Note that the user has typed something."""
         self._typed_at = now
 
+    def answered(self, now: float) -> None:
+        """Note an answer: further keys are none, unless the question stays, and after a pause."""
+        self.is_open, self._typed_at = False, now
+
     def look(self, asked: Ask | None, now: float) -> bool:
         """Note what is asked now; return True at the moment at which the question opens.
 
@@ -52,11 +58,9 @@ class AskGate:
         """
         key = key_of_ask(asked)
         if key != self._key:
-            is_same_form = (
-                self.is_open and isinstance(self._key, tuple) and self._key[:1] == ("form",)
-            )
-            self.is_open = is_same_form and isinstance(asked, QuestionsAsk)
-            self._key, self._shown_at = key, now
+            is_next = isinstance(asked, QuestionsAsk) and isinstance(self._asked, QuestionsAsk)
+            self.is_open = is_next
+            self._key, self._asked, self._shown_at = key, asked, now
         if asked is None or self.is_open:
             return False
         self.is_open = is_armed(now=now, shown_at=self._shown_at, typed_at=self._typed_at)

@@ -1,5 +1,6 @@
 """The layout of the window: one part below the other, each as high as it has to be."""
 
+from textwrap import wrap
 from typing import Protocol
 
 from prompt_toolkit.application import Application
@@ -66,6 +67,7 @@ def layout_of(window: WindowView) -> Layout:
     query = Window(BufferControl(window.query), height=1, get_line_prefix=parts.query_prefix)
     is_picking = Condition(lambda: window.picking is not None)
     rows: list[AnyContainer] = [
+        Window(height=1),  # between what was printed and what is not finished
         _shown_if(window.live_fragments, Condition(lambda: bool(window.live_fragments()))),
         _shown_if(parts.progress, Condition(lambda: bool(window.progress()))),
         _shown_if(parts.queue, Condition(lambda: bool(parts.queue())) & ~is_picking),
@@ -136,9 +138,12 @@ class WindowParts:
         asked = self._window.asked
         if asked is None:
             return []
-        lines = asked.lines(wall())
         is_open = self._window.gate.is_open
-        shown = [(style if is_open else "class:dim", self._fitted(text)) for style, text in lines]
+        shown = [
+            (style if is_open else "class:dim", row)
+            for style, text in asked.lines(wall())
+            for row in wrap(text, self._columns - 1, subsequent_indent="  ") or [""]
+        ]
         return joined(shown if is_open else [*shown, ("class:dim", "keys answer once you pause")])
 
     def rows(self) -> StyleAndTextTuples:

@@ -30,6 +30,7 @@ from adapters.cli.chat.reading.scrollback import (
     ConsentCard,
     Item,
     NoteLine,
+    Unfinished,
     items_of,
 )
 from adapters.cli.chat.reading.status_line import ChatFacts, used_tokens
@@ -104,6 +105,14 @@ class LiveChat:
     @property
     def is_asked_for_consent(self) -> bool:
         return bool(self._undecided())
+
+    def unfinished(self) -> Unfinished:
+        """Return what is drawn below all that was printed; calls that wait for consent are not."""
+        live = self.scrollback.unfinished()
+        waiting = {approval.tool_call_id for approval in self._undecided()}
+        if not waiting:
+            return live
+        return replace(live, calls=tuple(card for card in live.calls if card.id not in waiting))
 
     def _undecided(self) -> list[ChatApproval]:
         return [one for one in self.seen.approvals if key_of(one) not in self._answered]
@@ -237,15 +246,17 @@ class LiveChat:
 
     def _show_consent(self) -> None:
         chat = self.chat
+        is_first = True  # the others are shown when it is decided about
         for approval in self._undecided():
             if self.request.approve in (Approve.ALLOW, Approve.DENY):
                 choice = "allow_once" if self.request.approve is Approve.ALLOW else "deny"
                 self.spawn(self.decide(approval, UserDecision(choice)))
-            elif key_of(approval) not in self._consent_shown:
+            elif is_first and key_of(approval) not in self._consent_shown:
                 self._consent_shown.add(key_of(approval))
                 is_agents = chat is not None and approval.chat_id != chat.id
                 self._output.show([ConsentCard(approval, is_agents)])
                 self._output.ring(f"may {approval.tool_name} run?")
+            is_first = False
 
     async def _show_plan(self, plan: PlanAsk) -> None:
         text = plan.plan
@@ -361,12 +372,14 @@ class LiveChat:
                 self._answered.discard(key_of(approval))
                 raise
             self.note(f"{refused}")
+            self._show_consent()
             return
         if done.decision == "allow_always" and not decision.rules:
             same = [one for one in self._undecided() if one.tool_name == approval.tool_name]
             self._answered.update(map(key_of, same))  # the daemon allows them as well
         words = f": {decision.words}" if decision.words else ""
         self.note(f"  {approval.tool_name}: {done.decision.replace('_', ' ')}{words}")
+        self._show_consent()
 
     def answer_form(self, form: QuestionsAsk | None) -> None:
         """Note the answers of a form so far, or close it."""

@@ -36,7 +36,7 @@ from adapters.cli.chat.reading.status_line import progress_text, spinner_at, sta
 SYNC_BEGIN, SYNC_END = "\x1b[?2026h", "\x1b[?2026l"
 SECOND_ESC_SECONDS = 0.3
 ROWS_KEPT = 10  # for the prompt and all around it; the rest may show what is unfinished
-ROWS_MIN = 3
+ROWS_MIN, ROWS_MAX = 3, 16
 STYLE = Style.from_dict(
     {
         "dim": "ansibrightblack",
@@ -150,7 +150,8 @@ class ChatWindow:
         desk, line = self.desk, self.buffer.text
         if desk is None or (not line.strip() and not desk.attachments and self.asked is None):
             return
-        asked = self.asked if self.gate.is_open else None
+        opens_now = self.gate.look(self.asked, asyncio.get_running_loop().time())
+        asked = self.asked if self.gate.is_open and not opens_now else None
         if line.strip() and asked is None:
             self.buffer.append_to_history()
         self.buffer.reset()
@@ -160,6 +161,8 @@ class ChatWindow:
         """Do what a line says, after those before it."""
         desk = self.desk
         assert desk is not None, "a window takes keys once it has a desk"
+        if asked is not None:
+            self.gate.answered(asyncio.get_running_loop().time())
 
         async def do() -> None:
             async with self._typing:
@@ -200,11 +203,11 @@ class ChatWindow:
         """Return what is unfinished; it is built anew only if it is another."""
         if self.desk is None:
             return []
-        live, size = self.desk.live.scrollback.unfinished(), self.app.output.get_size()
+        live, size = self.desk.live.unfinished(), self.app.output.get_size()
         spinner = spinner_at(asyncio.get_running_loop().time()) if live.calls else ""
         key = (live, size, spinner)
         if key != self._live[0]:
-            rows = max(ROWS_MIN, size.rows - ROWS_KEPT)
+            rows = min(ROWS_MAX, max(ROWS_MIN, size.rows - ROWS_KEPT))
             fragments = live_fragments(live, self.look(), rows=rows, spinner=spinner)
             self._live = (key, [(style, text) for style, text in fragments])
         return self._live[1]
@@ -214,7 +217,7 @@ class ChatWindow:
         if self.desk is None:
             return ""
         live, now = self.desk.live, asyncio.get_running_loop().time()
-        calls = len(live.scrollback.unfinished().calls)
+        calls = len(live.unfinished().calls)
         text = progress_text(live.seen, now - live.began_at, calls=calls)
         return f"{spinner_at(now)} {text}" if text else ""
 

@@ -54,6 +54,7 @@ _SEQUENCE = re.compile(
     |.?)""",
     re.DOTALL | re.VERBOSE,
 )
+_COLOUR = re.compile(r"\x1b\[[0-9;]*m")
 _COLOURS = re.compile(r"[0-9;:]*m")
 _CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
 _CONTROL_BUT_ESC = re.compile(r"[\x00-\x08\x0b-\x1a\x1c-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
@@ -120,9 +121,9 @@ def _drawn(view: RenderableType, look: Look) -> str:
     file = console.file
     assert isinstance(file, StringIO), "the console writes into memory"
     lines = [line.rstrip() for line in file.getvalue().splitlines()]
-    while lines and not lines[0]:
+    while lines and not _COLOUR.sub("", lines[0]).strip():
         lines.pop(0)
-    while lines and not lines[-1]:
+    while lines and not _COLOUR.sub("", lines[-1]).strip():
         lines.pop()
     return "".join(f"{line}\n" for line in lines)
 
@@ -179,7 +180,7 @@ def _output(card: CallCard) -> Iterator[Text]:
     hidden = max(0, len(lines) - most)
     if hidden and card.is_done:
         yield Text(f"… {hidden} lines · ctrl-O opens them", "dim")
-    for line in lines[len(lines) - most :] if most else ():
+    for line in lines[hidden:] if most else ():
         line.no_wrap, line.overflow = True, "ellipsis"
         line.style = "dim" if not card.has_failed else ""
         yield line
@@ -247,17 +248,24 @@ def live_fragments(
     """Return the end of what is unfinished, in so many rows, as fragments of prompt_toolkit."""
     views: list[RenderableType] = []
     if live.thought:
-        tail = " ".join(live.thought[-look.width * 2 :].split())
+        tail = harmless(" ".join(live.thought[-look.width * 2 :].split()))
         words = len(live.thought.split())
         views.append(Text(f"∴ thinking, {words} words … {tail[-look.width + 30 :]}", "dim italic"))
     if live.markdown.strip():
-        views.append(markdown_view(live.markdown, look))
+        views.append(markdown_view(end_of(live.markdown, 2 * rows * look.width), look))
     views += [card_view(card, look, spinner=spinner) for card in live.calls]
     if not views:
         return []
     console = look.console()
     lines = console.render_lines(Group(*views), pad=False)[-rows:]
     return [fragment for line in lines for fragment in (*map(_fragment, line), ("", "\n"))][:-1]
+
+
+def end_of(text: str, length: int) -> str:
+    """Return the end of a block that is too long to be seen whole, from the beginning of a word."""
+    if len(text) <= length or text.lstrip().startswith(("```", "~~~", "|")):
+        return text
+    return text[-length:].partition(" ")[2]
 
 
 def _fragment(segment: Segment) -> tuple[str, str]:

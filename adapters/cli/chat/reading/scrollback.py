@@ -27,7 +27,6 @@ class UserWords:
 
     text: str
     files: Sequence[str] = ()
-    created_by: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,7 +118,11 @@ class ChatScrollback:
         if message.role == "user":
             files = [part.name or part.file_name or part.media_type for part in _files(content)]
             text = text_of(content)
-            return [UserWords(text, [name or "a file" for name in files])] if text or files else []
+            return (
+                [UserWords(text, tuple(name or "a file" for name in files))]
+                if text or files
+                else []
+            )
         items = list(self._kept(message, content))
         self._progress.clear()
         return items

@@ -1,0 +1,299 @@
+"""Answers as they grow, and calls as cards: what is printed, once each, and what is not."""
+
+import re
+from datetime import UTC, datetime
+from uuid import UUID
+
+import msgspec
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from adapters.cli.chat.reading.blocks import CODE_LINES_MAX, GrowingMarkdown, MarkdownBlock
+from adapters.cli.chat.reading.cards import CallCard, outcome_of, subject_of, whole_text
+from adapters.cli.chat.reading.diffs import changes_of, is_readable_change
+from adapters.cli.chat.reading.drawing import (
+    Look,
+    coloured,
+    harmless,
+    live_fragments,
+    text_of_items,
+)
+from adapters.cli.chat.reading.scrollback import (
+    BEGUN_ANEW,
+    ChatScrollback,
+    ConsentCard,
+    NoteLine,
+    ThoughtFold,
+    Unfinished,
+    UserWords,
+)
+from adapters.cli.chat.reading.status_line import ChatFacts, state_line, window_text
+from promptcorner_client.transcript import Transcript
+from promptcorner_client.wire import (
+    ChatApproval,
+    ChatMessage,
+    ChatMessagePart,
+    ChatStreamEvent,
+    ChatStreamMessagePart,
+)
+
+CHAT = UUID(int=7)
+AT = datetime(2030, 1, 1, tzinfo=UTC)
+SEQUENCE = re.compile(r"\x1b(?!\[[0-9;]*m)")
+LINES = st.sampled_from(
+    ["# a", "words", "more words", "", "- item", "  inside", "1. one", "```", "```py", "~~~", "x=1"]
+)
+TEXTS = st.lists(LINES, max_size=25).map("\n".join)
+
+
+def grown(text, sizes=(1,)):
+    """The blocks of a text that comes in pieces of these sizes, in turn."""
+    growing, blocks, at, turn = GrowingMarkdown(), [], 0, 0
+    while at < len(text):
+        at += sizes[turn % len(sizes)]
+        turn += 1
+        blocks += growing.take(text[:at])
+    return [*blocks, *growing.finish(text)]
+
+
+@given(text=TEXTS, sizes=st.lists(st.integers(1, 30), min_size=1, max_size=5))
+def test_blocks_are_the_same_however_a_text_comes(text, sizes):
+    assert grown(text, [10_000]) == grown(text, sizes)
+
+
+@given(text=TEXTS)
+def test_no_line_is_lost_or_told_twice(text):
+    def words(found):
+        return [line for line in found.splitlines() if line.strip("`~py \n")]
+
+    blocks = [word for block in grown(text) for word in words(block.text)]
+
+    assert words(text) == blocks
+
+
+def test_a_paragraph_is_finished_when_the_next_one_begins():
+    growing = GrowingMarkdown()
+
+    assert [] == growing.take("one\n\n")
+    assert [MarkdownBlock("one\n\n")] == growing.take("one\n\nt")
+    assert "t" == growing.rest
+
+
+def test_long_code_is_cut_and_goes_on_as_code():
+    text = "```py\n" + "x = 1\n" * (CODE_LINES_MAX + 5) + "```\n"
+
+    first, second = grown(text)
+
+    assert (False, True) == (first.goes_on, second.goes_on)
+    for block in (first, second):
+        assert block.text.startswith("```py\n")
+        assert block.text.endswith("```\n")
+    assert CODE_LINES_MAX + 5 == (first.text + second.text).count("x = 1")
+
+
+def message(id, *parts, role="assistant"):
+    return ChatMessage(id=id, chat_id=CHAT, created_at=AT, role=role, content=parts)
+
+
+def text_part(text, type="text"):
+    return ChatMessagePart(type=type, text=text)
+
+
+class Told:
+    """A chat that is told event by event: the items that it prints."""
+
+    def __init__(self):
+        self.seen, self.scrollback, self.items = Transcript(), ChatScrollback(), []
+
+    def tell(self, type, **fields):
+        event = ChatStreamEvent(type=type, chat_id=CHAT, **fields)
+        self.seen.apply(event)
+        self.items += self.scrollback.apply(event, self.seen)
+
+    def piece(self, part, seq=1):
+        piece = ChatStreamMessagePart("assistant", part, 1, 1, seq)
+        self.tell("message_part", message_part=piece)
+
+    def message(self, *args, **kwargs):
+        self.tell("message", message=message(*args, **kwargs))
+
+
+def test_an_answer_is_printed_as_it_comes_and_its_message_adds_only_the_rest():
+    told = Told()
+    told.piece(text_part("I think", "reasoning"))
+    told.piece(text_part("One.\n\nTw"))
+    before = list(told.items)
+    told.message(1, text_part("I think", "reasoning"), text_part("One.\n\nTwo."))
+
+    assert [ThoughtFold("I think"), MarkdownBlock("One.\n\n")] == before
+    assert [MarkdownBlock("Two.")] == told.items[2:]
+    assert Unfinished() == told.scrollback.unfinished()
+
+
+def test_an_answer_that_is_begun_anew_says_so():
+    told = Told()
+    told.piece(text_part("One.\n\nTw"))
+    told.tell("preview_reset")
+    told.piece(text_part("Other.\n\nw"))
+
+    assert [MarkdownBlock("One.\n\n"), NoteLine(BEGUN_ANEW, "warning")] == told.items[:2]
+    assert MarkdownBlock("Other.\n\n") == told.items[2]
+
+
+def test_a_message_is_printed_once_also_after_an_edit_elsewhere():
+    told = Told()
+    told.message(1, text_part("hello"), role="user")
+    told.tell("history_reset")
+    told.message(1, text_part("hello"), role="user")
+    told.message(2, text_part("other"), role="user")
+
+    assert [UserWords("hello"), UserWords("other")] == [
+        item for item in told.items if isinstance(item, UserWords)
+    ]
+
+
+def test_a_call_is_a_card_that_runs_until_its_result_is_kept():
+    told = Told()
+    call = ChatMessagePart(
+        type="tool-call",
+        tool_call_id="a",
+        tool_name="execute",
+        args=msgspec.Raw(b'{"command":"ls"}'),
+    )
+    told.message(1, call)
+    told.piece(
+        ChatMessagePart(
+            type="tool-result", tool_call_id="a", tool_name="execute", result_delta="half"
+        )
+    )
+    [running] = told.scrollback.unfinished().calls
+    result = msgspec.Raw(b'{"success":false,"exit_code":3,"output":"no"}')
+    done = ChatMessagePart(type="tool-result", tool_call_id="a", tool_name="execute", result=result)
+    told.message(2, done, role="tool")
+
+    [card] = told.items
+    assert ("half", "⚙") == (running.live, running.mark)
+    assert ("✗", "exit 3", "ls") == (card.mark, outcome_of(card), subject_of(card))
+    assert () == told.scrollback.unfinished().calls
+    assert "command: ls" in whole_text(card)
+
+
+@pytest.mark.parametrize("lines", [3, 5, 9])
+def test_the_last_lines_of_an_output_are_shown_and_how_many_are_not(lines):
+    output = "".join(f"line {n}\n" for n in range(lines))
+    result = {"success": True, "exit_code": 0, "output": output}
+    card = CallCard("a", "execute", {"command": "x"}, result, is_done=True)
+
+    text = text_of_items([card], Look(has_colour=False, is_plain=True))
+
+    assert min(lines, 5) == text.count("line ")
+    assert f"line {lines - 1}\n" in text
+    assert ("… 4 lines" in text) == (lines == 9)
+
+
+@pytest.mark.parametrize(
+    ("result", "is_error", "mark"),
+    [
+        ({"success": True, "exit_code": 0}, False, "✓"),
+        ({"success": False, "exit_code": 1}, False, "✗"),
+        ({"error": "no such file"}, False, "✗"),
+        ({"ok": True, "error": ""}, False, "✓"),
+        ("text", True, "✗"),
+        ("text", False, "✓"),
+    ],
+)
+def test_only_what_went_well_bears_a_tick(result, is_error, mark):
+    assert mark == CallCard("a", "execute", {}, result, is_done=True, is_error=is_error).mark
+
+
+def approval(tool, args):
+    return ChatApproval(CHAT, "tidy\nup", "c", tool, args, AT, None)
+
+
+def test_consent_shows_an_edit_as_a_diff_and_a_command_as_it_is():
+    edit = '{"files": [{"path": "/a.py", "edits": [{"old_text": "x\\ny", "new_text": "x\\nz"}]}]}'
+    shown = text_of_items([ConsentCard(approval("edit_files", edit), True)], Look(has_colour=False))
+    command = '{"command": "make test\\nls"}'
+    ran = text_of_items([ConsentCard(approval("execute", command), False)], Look(has_colour=False))
+
+    plain = [re.sub(r"\x1b\[[0-9;]*m", "", line).strip() for line in shown.splitlines()]
+    assert ["? edit_files, asked by the agent “tidy?up”", "/a.py  +1 -1"] == plain[1:3]
+    assert ["-y", "+z"] == plain[-2:]
+    assert "make test" in ran
+    assert "{" not in ran
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        {"files": [{"path": "/a", "edits": [{"old_text": "a", "new_text": "b"}], "mode": "777"}]},
+        {"files": [{"path": "/a", "edits": "all"}]},
+        {"files": [], "more": 1},
+        [1],
+        "text",
+    ],
+)
+def test_an_edit_that_is_not_understood_is_shown_as_it_came(arguments):
+    assert not is_readable_change("edit_files", arguments)
+
+
+def test_a_result_with_a_diff_is_believed_before_the_arguments():
+    result = {"ok": True, "files": [{"path": "/a", "diff": "--- a\n+++ a\n@@ -1 +1 @@\n-x\n+y\n"}]}
+    [change] = changes_of("edit_files", {"files": []}, result)
+
+    assert ("/a  +1 -1", ["@@ -1 +1 @@", "-x", "+y"]) == (change.summary, change.lines)
+
+
+HOSTILE = "\x1b]0;title\x07a\x1b[2Jb\x1b[31mred\x1b[0m\rover\x9b1;1Hx\x07\u202e"
+
+
+def test_nothing_that_others_have_written_moves_the_cursor():
+    approval_ = approval("execute", '{"command": "ls\\u001b[2J"}')
+    card = CallCard(
+        "a", HOSTILE, {"path": HOSTILE}, {"output": HOSTILE, "error": HOSTILE}, is_done=True
+    )
+    items = [
+        UserWords(HOSTILE, [HOSTILE]),
+        MarkdownBlock(f"{HOSTILE}\n\n```\n{HOSTILE}\n```"),
+        ThoughtFold(HOSTILE),
+        NoteLine(HOSTILE),
+        ConsentCard(approval_, False),
+        card,
+    ]
+
+    text = text_of_items(items, Look())
+    live = live_fragments(Unfinished(HOSTILE, HOSTILE, (card,)), Look(), rows=50, spinner="⠋")
+
+    for shown in (text, "".join(part for _, part in live)):
+        assert not SEQUENCE.search(shown)
+        assert not re.search("[\x00-\x08\x0b-\x1a\x1c-\x1f\x7f-\x9f\u202e]", shown)
+    assert all("\x1b" not in part for _, part in live)
+
+
+@given(st.text())
+def test_text_without_controls_stays_as_it_is_or_becomes_harmless(text):
+    assert "\x1b" not in harmless(text)
+    assert not SEQUENCE.search(coloured(text))
+
+
+@pytest.mark.parametrize("width", [20, 40, 80, 200])
+def test_the_line_of_state_fits_and_keeps_the_connection(width):
+    facts = ChatFacts(
+        "A title", "opus", "high", 8_400, 200_000, "$0.0123", 2, 3, 1, is_planning=True
+    )
+    line = state_line(facts, width)
+
+    assert len(line) < width
+    assert line.startswith("● connected")
+    if width == 200:
+        assert "8.4k of 200k (4 %)" in line
+        assert "1 of 3 agents at work" in line
+
+
+def test_what_is_not_known_of_the_window_is_not_shown():
+    assert ["", "window 128k", "840 tokens"] == [
+        window_text(None, 0),
+        window_text(None, 128_000),
+        window_text(840, 0),
+    ]
