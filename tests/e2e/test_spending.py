@@ -22,7 +22,7 @@ PRICE = {"input": "0", "output": "1000"}
 CALLS_MAX = 5  # the last one passes the limit
 LIMIT_MICROS = CALLS_MAX * CALL_MICROS - 1
 CHATS_COUNT = 8
-SLOWLY = "[[deltas: 60]] [[delta-ms: 50]]"  # three seconds of answer
+SLOWLY = "[[deltas: 100]] [[delta-ms: 50]]"  # five seconds of answer
 AWAY = {"PROMPTCORNER_DRAIN_SECONDS": "0"}
 
 
