@@ -62,7 +62,10 @@ class ScreenTerminal:
         deadline = time.monotonic() + PATIENCE_SECONDS
         while not wanted():
             assert time.monotonic() < deadline, f"{fits!r} is not shown:\n{self.text}"
-            self.read(0.2)
+            try:
+                self.read(0.2)
+            except OSError:
+                raise AssertionError(f"it has ended without {fits!r}:\n{self.text}") from None
         return self.text
 
     def ends(self):

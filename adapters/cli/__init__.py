@@ -17,6 +17,7 @@ Inside:
     fake_provider  runs `promptcorner fake-provider`
     admin/         runs `promptcorner users`, `tokens`, `approvals` and their like
     completion/    runs `promptcorner completion`, and what shells ask
+    board/         runs `promptcorner chats`, all chats on one screen
     pipes/         runs `promptcorner chat -m` and `promptcorner watch`, for scripts
     chat/          runs `promptcorner chat`
     doctor/        runs `promptcorner doctor`

@@ -35,6 +35,7 @@ class CliCommand:
 COMMANDS = (
     CliCommand("serve", "serve", "run the daemon"),
     CliCommand("chat", "chat.command", "talk to the daemon"),
+    CliCommand("chats", "board.command", "show all chats, those that need you first"),
     CliCommand("watch", "pipes.command", "follow a chat", "add_watch_arguments"),
     CliCommand("users", "admin.users", "manage users"),
     CliCommand("tokens", "admin.tokens", "manage tokens, with which programs log in"),

@@ -1,0 +1,201 @@
+"""`promptcorner chats` as a person sees it, in a real terminal beside a real daemon."""
+
+import json
+import os
+import re
+import subprocess
+import tempfile
+import time
+from pathlib import Path
+
+import pytest
+
+from tests.e2e.daemons import a_daemon, command, environment, run
+from tests.e2e.processes import eventually
+from tests.e2e.providers import a_provider
+from tests.terminals import ScreenTerminal
+
+pytestmark = pytest.mark.slow
+
+LOOKS = "[[tool-calls: list_templates:{}]] [[text: looked]] Look at the templates"
+LONG = "[[deltas: 10000]] [[delta-ms: 40]] Write a long story"
+QUICK = {
+    "PROMPTCORNER_DRAIN_SECONDS": "1",
+    "PROMPTCORNER_APPROVAL_RULES": "list_templates=ask",
+    "PROMPTCORNER_LEASE_SECONDS": "5",
+}
+REST_SECONDS = 3.0  # in which a board that nobody touches is measured
+REST_SHARE_MAX = 0.05  # of a core
+
+
+@pytest.fixture(scope="module")
+def top():
+    with tempfile.TemporaryDirectory(prefix="promptcorner-tests-") as name:
+        Path(name).chmod(0o711)
+        yield Path(name)
+
+
+@pytest.fixture(scope="module")
+def provider():
+    with a_provider() as provider:
+        yield provider
+
+
+@pytest.fixture(scope="module")
+def here(top, provider):
+    """What a command on the machine of the daemon finds, and the titles are as they were typed."""
+    home = top / "home"
+    with a_daemon(home, **QUICK, **provider.settings) as daemon:
+        daemon.wait_ready()
+        yield {"PROMPTCORNER_DATA_DIR": str(home)}
+        daemon.stop()
+
+
+@pytest.fixture
+def board(here):
+    opened = []
+
+    def start(*words, settings=here, **size):
+        line, _ = command("chats", *words)
+        opened.append(ScreenTerminal(line, environment(**settings), **size))
+        return opened[-1]
+
+    yield start
+    for terminal in opened:
+        terminal.close()
+
+
+def begun(here, text):
+    """A chat that has begun, and may go on; its id. Its title is the test's own."""
+    words, _ = command("chat", "-m", text, "--json")
+    with subprocess.Popen(
+        words,
+        env=environment(**here),
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        text=True,
+        cwd="/",
+    ) as process:
+        for line in process.stdout:
+            record = json.loads(line)
+            if record["type"] in ("text", "needs", "end"):
+                break
+            if record["type"] == "begin":
+                chat = record["chat_id"]
+        process.kill()
+    return chat
+
+
+def state_of(here, chat):
+    _, out, _ = run("chats", "--json", **here)
+    return next((each for each in json.loads(out) if each["id"] == chat), {"state": "gone"})
+
+
+def test_chats_that_need_a_person_come_first_and_keys_act_on_them(board, here):
+    resting = begun(here, "[[text: well]] Say hello")
+    asking = begun(here, LOOKS)
+    working = begun(here, LONG)
+    eventually(lambda: state_of(here, resting)["state"] == "rests", "one rests")
+
+    small = board(columns=80, lines=24)
+    shown = small.until(
+        lambda text: all(word in text for word in ("needs me 1", "at work 1", "others 1"))
+    )
+    assert re.search(r"needs me 1\n▸ ! .*asks for consent", shown)
+    assert shown.index("needs me 1") < shown.index("at work 1") < shown.index("others 1")
+
+    small.types("\x1b[Bi")  # the one at work is interrupted
+    small.until("interrupted: ")
+    small.until(lambda text: "others 2" in text)
+    small.types("f")
+    small.until(lambda text: "1 chats" in text and "needs me only" in text)
+    small.types("fff")
+    small.until("others 2")
+    small.types("/zzz\r")
+    small.until("no chats here")
+    small.types("/\x7f\x7f\x7f\r")
+    small.until("others 2")
+    small.types("q")
+    assert 0 == small.ends()
+    assert b"\x1b[?1049l" in small.written, "the screen is given back"
+    assert "needs" == state_of(here, asking)["state"]
+    assert "rests" == state_of(here, working)["state"]
+
+
+def test_a_board_of_another_size_fills_it_and_one_at_rest_costs_nothing(board, here):
+    begun(here, "[[text: well]] Say hello")
+    large = board("--filter", "all", columns=200, lines=60)
+    large.until("others")
+    large.until("q leave")
+    assert large.screen.display[59].startswith("↑↓ choose")
+    large.resize(80, 24)
+    large.until(lambda text: large.screen.display[23].startswith("↑↓ choose"))
+    while large.read(1.0):  # titles and facts that are still to come
+        pass
+
+    before, began = cpu_seconds(large.process.pid), time.monotonic()
+    large.read(REST_SECONDS)
+    spent = cpu_seconds(large.process.pid) - before
+    assert spent <= REST_SHARE_MAX * max(REST_SECONDS, time.monotonic() - began)
+
+    large.types("\x03")
+    assert 0 == large.ends()
+
+
+def cpu_seconds(pid):
+    times = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
+    return (int(times[11]) + int(times[12])) / os.sysconf("SC_CLK_TCK")
+
+
+def test_without_colours_there_are_none(board, here):
+    plain = board(settings={**here, "NO_COLOR": "1"})
+    plain.until("q leave")
+    plain.types("q")
+
+    assert 0 == plain.ends()
+    assert not re.search(rb"\x1b\[[0-9;]*3[0-7][;m]", plain.written)
+
+
+def test_a_pipe_gets_a_table_and_programs_json(here):
+    chat = begun(here, "[[text: well]] Say hello")
+    code, out, err = run("chats", **here)
+    assert (0, "") == (code, err)
+    assert ["ID", "STATE", "SINCE", "TOKENS", "COST", "WHAT", "TITLE"] == out.split("\n")[0].split()
+    assert chat in out
+
+    found = state_of(here, chat)
+    assert {"cost_micros", "tokens", "attention", "what", "title"} <= found.keys()
+    assert (4, "") == run("chats", "--once", "--url", "http://127.0.0.1:1", **here)[:2]
+
+
+def test_a_chat_is_opened_and_the_board_comes_back(board, here):
+    begun(here, "[[text: well answered]] Say hello")
+    terminal = board("--filter", "all")
+    terminal.until("▸")
+    terminal.types("\x1b[F\r")
+    terminal.until("Say hello")
+    terminal.types("\x04")
+    terminal.until("q leave")
+    terminal.types("q")
+    assert 0 == terminal.ends()
+
+
+def test_a_board_goes_on_at_a_daemon_that_was_killed_and_started_elsewhere(board, top, provider):
+    home = top / "other"
+    settings = {"PROMPTCORNER_DATA_DIR": str(home)}
+    with a_daemon(home, **QUICK, **provider.settings) as daemon:
+        daemon.wait_ready()
+        begun(settings, "[[text: one]] Say hello")
+        terminal = board(settings=settings)
+        terminal.until(lambda text: "1 chats" in text)
+        daemon.process.kill()
+        daemon.process.wait()
+        terminal.until("no connection, it is tried again")
+        with a_daemon(home, **QUICK, **provider.settings) as again:
+            again.wait_ready()
+            terminal.until(lambda text: "no connection" not in text and "1 chats" in text)
+            begun(settings, "[[text: two]] Say hello")
+            terminal.until(lambda text: "2 chats" in text)
+            terminal.types("q")
+            assert 0 == terminal.ends()
+            again.stop()
