@@ -6,7 +6,7 @@ from uuid import UUID
 
 import msgspec
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from adapters.cli.chat.deciding.asking import (
@@ -128,6 +128,9 @@ def test_an_answer_is_given_once():
 
 
 @given(st.lists(st.floats(0, 0.2), min_size=1, max_size=400))
+@example([0.001] * 400)
+@example([0.02] * 400)
+@example(([0.001] * 25 + [0.9]) * 15)
 def test_redraws_stay_under_their_bound(pauses):
     pace, now, wait, drawn = RedrawPace(), 0.0, 0.0, []
     for pause in pauses:
