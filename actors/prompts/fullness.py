@@ -10,7 +10,7 @@ from enum import Enum, auto
 
 from actors.law.chat import SUMMARY_CALL, Body, ChatError, Message, Role, Visibility
 from actors.law.parts.message import TextPart, TokenUsage, ToolCallPart, ToolResultPart
-from actors.prompts.selecting import model_rows
+from actors.prompts.selecting import latest_model_rows
 
 THRESHOLD_OFF = 100  # percent; from there on nothing is compacted unless somebody asks for it
 # By itself, in one turn; then the model is asked as things are. A turn that goes on for so long has
@@ -68,14 +68,14 @@ def fullness(history: Sequence[Message], *, limit: int | None, threshold_percent
 
     Where the configuration knows no limit, the one counts that the provider may have told.
     """
-    bodies = [row.body for row in model_rows(history)]
-    at = next((at for at in reversed(range(len(bodies))) if _read(bodies[at].usage)), None)
-    if at is None:
-        return Fullness(0, limit or 0, threshold_percent)
-    newest = bodies[at]
-    coming = sum(map(_tokens_about, bodies[at:]))  # with what that step itself said
-    told = limit or newest.context_limit or 0
-    return Fullness(_read(newest.usage), told, threshold_percent, coming)
+    since: list[Body] = []  # the last step, and what came after it; the newest first
+    for row in latest_model_rows(history):
+        since.append(row.body)
+        if tokens := _read(row.body.usage):
+            told = limit or row.body.context_limit or 0
+            coming = sum(map(_tokens_about, since))  # with what that step itself said
+            return Fullness(tokens, told, threshold_percent, coming)
+    return Fullness(0, limit or 0, threshold_percent)
 
 
 def compaction_need(history: Sequence[Message], full: Fullness) -> CompactionNeed:

@@ -34,19 +34,20 @@ class Pairing:
     """
 
     def __init__(self) -> None:
-        self._done: list[PromptMessage] = []
+        self.settled: list[PromptMessage] = []  # what nothing that comes can change
         self._repair = _Repair()
         self._latest = _Turn(None)
 
     def add(self, said: PromptMessage) -> None:
         if isinstance(said, AssistantOutput):
-            self._done += self._repair.turn(self._latest)
+            self.settled += self._repair.turn(self._latest)
             self._latest = _Turn(said)
         else:
             self._latest.later.append(said)
 
-    def messages(self) -> tuple[PromptMessage, ...]:
-        return (*self._done, *self._repair.copy().turn(self._latest))
+    def latest(self) -> tuple[PromptMessage, ...]:
+        """Return what follows: the latest assistant message, and what stands behind it."""
+        return tuple(self._repair.copy().turn(self._latest))
 
 
 class _Repair:

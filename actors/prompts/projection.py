@@ -1,27 +1,17 @@
 """The projection of stored rows to a prompt: every rule, in the order in which they apply. Pure."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from actors.law.chat import Message
 from actors.law.failures.wording import failure, subject
 from actors.law.parts.deltas import FailureKind, ProviderFailure
 from actors.law.parts.message import FilePart
 from actors.law.parts.prompt import PromptMessage, ToolResults, UserInput
-from actors.law.parts.vendors import PromptRules
-from actors.prompts.converting import StoredFiles, system_texts
+from actors.prompts.converting import StoredFiles
 from actors.prompts.growing import GrowingPrompt
-from actors.prompts.provider_tools import guard, merge_neighbours, sanitise
-from actors.prompts.selecting import IdentityOf, model_rows, without_foreign_tools
-
-
-@dataclass(frozen=True, slots=True)
-class Target:
-    """The provider that is asked. `identity` is its configured instance; None: it is not known."""
-
-    provider: str
-    identity: str | None
-    rules: PromptRules  # of the protocol that the provider speaks
+from actors.prompts.provider_tools import guard, sanitise
+from actors.prompts.selecting import IdentityOf, Target
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,6 +21,8 @@ class Projection:
     system: tuple[str, ...]
     messages: tuple[PromptMessage, ...]
     removed: int = 0  # parts that the guard had to take out; worth a log entry
+    # Of text and data, if they have been counted.
+    bytes_count: int | None = field(default=None, compare=False)
 
 
 def project(
@@ -45,19 +37,18 @@ def project(
 
     `known` is what this target was told of this history in an earlier step; it grows.
     """
-    rows = without_foreign_tools(model_rows(history), identity_of, target.identity)
     growing = GrowingPrompt() if known is None else known
-    messages = growing.messages(rows, files, target.rules.takes)
+    messages = growing.messages(history, files, target, identity_of)
     if not target.rules.is_anthropic:
-        return Projection(system_texts(rows), messages)
-    if refusal := _too_large(messages, target):
+        return Projection(growing.systems, messages, bytes_count=growing.text_bytes())
+    if not growing.is_light and (refusal := _too_large(messages, target)):
         return refusal
     if not growing.has_provider_tools:
-        return Projection(system_texts(rows), merge_neighbours(messages))
+        return Projection(growing.systems, growing.merged(), bytes_count=growing.text_bytes())
     guarded = guard(sanitise(messages), target.provider)
     if isinstance(guarded, ProviderFailure):
         return guarded
-    return Projection(system_texts(rows), guarded.messages, guarded.removed)
+    return Projection(growing.systems, guarded.messages, guarded.removed)
 
 
 def _too_large(messages: Sequence[PromptMessage], target: Target) -> ProviderFailure | None:

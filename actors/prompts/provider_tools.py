@@ -50,9 +50,23 @@ def sanitise(messages: Sequence[PromptMessage]) -> tuple[PromptMessage, ...]:
     return after
 
 
-def merge_neighbours(messages: Sequence[PromptMessage]) -> tuple[PromptMessage, ...]:
-    """Join neighbours of one role. Where no provider ran any tool, nothing else has to be done."""
-    return tuple(_coalesced(messages, _protected(messages)))
+class MergedNeighbours:
+    """The neighbours of one role of a conversation that grows, each joined once. Where no provider
+    ran any tool, nothing else has to be done."""
+
+    def __init__(self) -> None:
+        self._merged: list[PromptMessage] = []
+        self._count = 0  # of the messages that these were
+
+    def messages(
+        self, settled: Sequence[PromptMessage], latest: Sequence[PromptMessage]
+    ) -> tuple[PromptMessage, ...]:
+        """Return all messages. `settled` only grows; the latest of the assistant is in `latest`."""
+        _coalesce(self._merged, settled[self._count :], None)
+        self._count = len(settled)
+        end = self._merged[-1:]
+        _coalesce(end, latest, _protected(latest))
+        return (*self._merged[:-1], *end)
 
 
 def sanitise_step(parts: Sequence[Part]) -> tuple[Part, ...]:
@@ -210,7 +224,7 @@ def _dropped(
         each if each is protected else _dropping(each, bad)
         for each, bad in zip(messages, places(messages), strict=True)
     )
-    return tuple(_coalesced((each for each in said if each is not None), protected))
+    return tuple(_coalesce([], (each for each in said if each is not None), protected))
 
 
 def _dropping(said: PromptMessage, places: frozenset[int]) -> PromptMessage | None:
@@ -233,11 +247,11 @@ def _without(parts: Iterable[_P], places: frozenset[int]) -> Iterator[_P | TextP
             yield TextPart(text)
 
 
-def _coalesced(
-    messages: Iterable[PromptMessage], protected: AssistantOutput | None
+def _coalesce(
+    said: list[PromptMessage], more: Iterable[PromptMessage], protected: AssistantOutput | None
 ) -> list[PromptMessage]:
-    said: list[PromptMessage] = []
-    for each in messages:
+    """Add messages, each joined to the one before it if both have one role."""
+    for each in more:
         last = said[-1] if said else None
         match last, each:
             case UserInput(), UserInput():

@@ -1,12 +1,23 @@
 """The choice of the rows of a history that a model sees. Pure; rows are read and never
 rewritten."""
 
-from collections.abc import Callable, Iterable, Sequence
-from dataclasses import replace
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
 
 from actors.law.chat import Message, Role, Visibility
 from actors.law.ids import ModelConfigId
 from actors.law.parts.message import CONTINUE_SPENDING, Part, ToolCallPart, ToolResultPart
+from actors.law.parts.vendors import PromptRules
+
+
+@dataclass(frozen=True, slots=True)
+class Target:
+    """The provider that is asked. `identity` is its configured instance; None: it is not known."""
+
+    provider: str
+    identity: str | None
+    rules: PromptRules  # of the protocol that the provider speaks
+
 
 IdentityOf = Callable[[ModelConfigId | None], str | None]
 
@@ -17,10 +28,10 @@ def model_rows(history: Iterable[Message]) -> tuple[Message, ...]:
     A summary is a row that is compressed and for the model's eyes only, whatever its role is.
     """
     seen = sorted(
-        (row for row in history if _is_for_models(row)),
+        (row for row in history if is_for_models(row)),
         key=lambda row: row.id,
     )
-    summaries = (row for row in reversed(seen) if _is_summary(row))
+    summaries = (row for row in reversed(seen) if is_summary(row))
     newest = next(summaries, None)
     start = newest.id if newest is not None else -1
     return tuple(
@@ -29,6 +40,21 @@ def model_rows(history: Iterable[Message]) -> tuple[Message, ...]:
         if row is newest
         or (not row.body.compressed and (row.id > start or row.body.role is Role.SYSTEM))
     )
+
+
+def latest_model_rows(history: Sequence[Message]) -> Iterator[Message]:
+    """Yield the same rows, the newest first, of a history that stands by id. No more of it is
+    looked at than is taken."""
+    is_summarised = False
+    for row in reversed(history):
+        if not is_for_models(row):
+            continue
+        if is_summary(row):
+            if not is_summarised:
+                yield row
+            is_summarised = True
+        elif not row.body.compressed and (not is_summarised or row.body.role is Role.SYSTEM):
+            yield row
 
 
 def without_foreign_tools(
@@ -44,7 +70,7 @@ def without_foreign_tools(
     return tuple(_own(rows, identity_of, target))
 
 
-def _is_for_models(row: Message) -> bool:
+def is_for_models(row: Message) -> bool:
     """Tell whether models see a row. They know nothing of questions about spending."""
     if row.deleted or row.body.visibility is Visibility.USER:
         return False
@@ -54,7 +80,8 @@ def _is_for_models(row: Message) -> bool:
     )
 
 
-def _is_summary(row: Message) -> bool:
+def is_summary(row: Message) -> bool:
+    """Tell whether a row stands for all that was said before it."""
     return row.body.compressed and row.body.visibility is Visibility.MODEL
 
 

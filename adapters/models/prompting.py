@@ -1,33 +1,34 @@
 """The prompt of a model's next call: stored rows, the files they refer to, and tools.
 
-A long history is converted once. The result is kept for the next step, which only adds to it, for
-as long as its chat is at work here: after that the same rows do not come again.
+A history is converted once. The result is kept for the next step, which only adds to it, and for
+the chat's next turns, as far as there is room. In Python's development mode (`python -X dev`) each
+prompt is compared with one that is made anew.
 """
 
+import sys
 from collections import OrderedDict
 from collections.abc import Sequence, Set
 from dataclasses import dataclass
+from functools import partial
 from typing import Annotated, Protocol
 
 from actors.chat.turn.ports import Model
 from actors.law.change import referenced_files
 from actors.law.chat import Chat, ChatError, Message, Role
-from actors.law.ids import ChatId, FileId
+from actors.law.ids import ChatId, FileId, chat_name
 from actors.law.parts.deltas import ProviderFailure
 from actors.law.parts.prompt import Asker, Prompt, ToolDefinition
 from actors.prompts.converting import StoredFiles
 from actors.prompts.growing import GrowingPrompt
-from actors.prompts.projection import Target, project
-from actors.prompts.selecting import IdentityOf
+from actors.prompts.projection import project
+from actors.prompts.selecting import IdentityOf, Target
 from actors.tools.gating import may_search
 from runtime.log import emit
 from runtime.statistics import CounterMetric, GaugeMetric
 
-# Converting so many takes 1 ms. A shorter history is not kept but converted each time.
-ROWS_MIN = 100
-# Of all histories that are kept, with their rows, which are in memory anyway while their chats are
-# at work. Beyond it, the history that was unused for longest is dropped, and converted anew.
-KEPT_BYTES_MAX = 64 << 20
+# Of all histories that are kept, with their rows and what providers have written of them. Beyond
+# it, the history that was unused for longest is dropped, and converted anew.
+KEPT_BYTES_MAX = 128 << 20
 
 
 class PromptFileReader(Protocol):
@@ -74,20 +75,22 @@ class Prompting:
         self._contexts = contexts
         self._files = files
         self._cache = PromptCache(KEPT_BYTES_MAX)
+        self._is_checked = sys.flags.dev_mode
 
     async def prompt_for(
         self, chat: Chat, history: Sequence[Message], model: Model, tools: Sequence[ToolDefinition]
     ) -> Prompt | ChatError:
-        users = [row.body.parts for row in history if row.body.role is Role.USER]
-        wanted = referenced_files(users)
-        files = await self._files.read(wanted) if wanted else {}
         target = Target(model.vendor, model.identity, model.rules)
         context = await self._contexts.turn_context(chat)
         reader = (target.provider, target.identity)
         known = self._cache.pop(chat.id, reader)
-        made = project(
-            history, target=target, identity_of=context.identity_of, files=files, known=known
-        )
+        coming = known.coming(history)  # what is kept has no files
+        wanted = referenced_files(row.body.parts for row in coming if row.body.role is Role.USER)
+        files = await self._files.read(wanted) if wanted else {}
+        rules = partial(project, target=target, identity_of=context.identity_of, files=files)
+        made = rules(history, known=known)
+        if self._is_checked:
+            assert made == rules(history), f"{chat_name(chat.id)}: what is kept of it is not so"
         self._cache.put(chat.id, reader, known)
         if isinstance(made, ProviderFailure):
             return ChatError(made.message, made.kind.value, made.provider, detail=made.detail)
@@ -101,6 +104,8 @@ class Prompting:
             provider_tools=model.provider_tools if may_search(chat) else (),
             settings=model.settings,
             asker=Asker(chat.owner_id, chat.root, None if chat.is_root else chat.id),
+            bytes_count=made.bytes_count,
+            written=known.written if known.is_light else None,
         )
 
     def forget(self, chat: ChatId) -> None:
@@ -129,9 +134,8 @@ class PromptCache:
         return growing if told == reader else GrowingPrompt()
 
     def put(self, chat: ChatId, reader: PromptReader, growing: GrowingPrompt) -> None:
-        """Keep a converted history, if it is long enough to be worth it and not too large."""
-        is_short = len(growing) < ROWS_MIN
-        if not growing.is_light or is_short or growing.bytes_count > self._bytes_max:
+        """Keep a converted history, unless it has files or is too large."""
+        if not growing.is_light or growing.bytes_count > self._bytes_max:
             return
         self._kept[chat] = (reader, growing)
         self._bytes_count += growing.bytes_count

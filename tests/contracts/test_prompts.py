@@ -17,7 +17,8 @@ from actors.law.failures.classify import history_mismatch
 from actors.law.parts.message import ReasoningPart, TextPart, ToolCallPart, ToolResultPart
 from actors.law.parts.prompt import Prompt
 from actors.law.parts.vendors import OPENAI, OPENROUTER, vendor_of
-from actors.prompts.projection import Target, project
+from actors.prompts.projection import project
+from actors.prompts.selecting import Target
 from adapters.models.providers.anthropic import request as anthropic
 from adapters.models.providers.google import request as google
 from adapters.models.providers.openai_chat import request as chat

@@ -134,7 +134,7 @@ def _continued(prompt: Prompt, said: ModelAnswer | ProviderFailure) -> Prompt | 
     so_far = assistant_output(said.parts)
     if so_far is None or said.local_calls:
         return None
-    return replace(prompt, messages=(*prompt.messages, so_far))
+    return replace(prompt, messages=(*prompt.messages, so_far), bytes_count=None)
 
 
 async def _listen(

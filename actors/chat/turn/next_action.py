@@ -72,7 +72,7 @@ def next_action(
 ) -> Action:
     tools = tools_by_name(offered.local)
     declared = {tool.name for tool in offered.declared} - tools.keys()
-    bodies = [message.body for message in history if _counts(message)]
+    bodies = _latest(history)
     last = _last_assistant(bodies)
     if last is not None:
         action = _for_open_calls(open_calls(bodies[last:]), declared, tools, chat, consent)
@@ -161,6 +161,19 @@ def _is_nudged(history: Sequence[Message]) -> bool:
         if _counts(message):
             return False
     return False
+
+
+def _latest(history: Sequence[Message]) -> list[Body]:
+    """Return the end of what counts: from the turn's prompt, and the latest assistant message."""
+    found: list[Body] = []
+    wanted = {Role.USER, Role.ASSISTANT}
+    for message in reversed(history):
+        if _counts(message):
+            found.append(message.body)
+            wanted.discard(message.body.role)
+            if not wanted:
+                break
+    return found[::-1]
 
 
 def _last_assistant(bodies: Sequence[Body]) -> int | None:

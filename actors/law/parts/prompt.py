@@ -9,7 +9,8 @@ empty text mean that nothing is sent. JSON that is handed through unread is kept
 model uses the options of openai, a bedrock model those of anthropic.
 """
 
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field
 from typing import Literal
 
 from actors.law.ids import ChatId, UserId
@@ -262,6 +263,72 @@ class Asker:
     subchat: ChatId | None = None
 
 
+class WrittenMessages:
+    """The beginning of a conversation as a provider has written it, for its next request.
+
+    It is JSON: elements of an array, with commas between them. What was written is used again only
+    if the messages before it are the same; otherwise everything is written anew.
+    """
+
+    def __init__(self) -> None:
+        self._way: object = None
+        self._messages: tuple[PromptMessage, ...] = ()
+        self._json = bytearray()
+
+    def array(
+        self,
+        messages: tuple[PromptMessage, ...],
+        settled: int,
+        way: object,
+        write: Callable[[Sequence[PromptMessage], bool], bytes],
+    ) -> bytes:
+        """Return the messages as an array.
+
+        The first `settled` are kept: nothing behind them changes how they are written. `way` is all
+        that it depends on beside them. `write` returns elements without the brackets, of these
+        messages; with True, they are the last.
+        """
+        count = len(self._messages)
+        # A message that is the same object is compared in 3 ns.
+        if way != self._way or count > settled or messages[:count] != self._messages:
+            self._way, self._messages, self._json, count = way, (), bytearray(), 0
+        if more := write(messages[count:settled], False):
+            if self._json:
+                self._json += b","
+            self._json += more
+        self._messages = messages[:settled]
+        return b"[%b]" % b",".join(filter(None, (self._json, write(messages[settled:], True))))
+
+
+def text_bytes(messages: Iterable[PromptMessage]) -> int:
+    """Return the bytes of text and data: of what is said, not of how it is wrapped."""
+    size = 0
+    for said in messages:
+        match said:
+            case UserInput(parts) | AssistantOutput(parts):
+                size += sum(map(_part_bytes, parts))
+            case ToolResults(answers):
+                size += sum(bytes_of(answer.text) for answer in answers)
+    return size
+
+
+def bytes_of(text: str) -> int:
+    # Python knows of a text whether it is ASCII, so most are not encoded for this.
+    return len(text) if text.isascii() else len(text.encode("utf-8", "replace"))
+
+
+def _part_bytes(part: TextPart | ReasoningPart | FilePart | ToolCallPart | ToolResultPart) -> int:
+    match part:
+        case TextPart() | ReasoningPart():
+            return bytes_of(part.text)
+        case FilePart():
+            return bytes_of(part.data or "")
+        case ToolCallPart():
+            return bytes_of(part.args or "")
+        case ToolResultPart():
+            return bytes_of(part.result)
+
+
 @dataclass(frozen=True, slots=True)
 class Prompt:
     model: str  # the name at the vendor
@@ -274,3 +341,7 @@ class Prompt:
     settings: CallSettings = CallSettings()
     cached: bool = True  # mark what a provider should keep, where it wants to be told
     asker: Asker | None = None
+    # Of text and data of its messages, if they have been counted.
+    bytes_count: int | None = field(default=None, compare=False)
+    # What its provider wrote in an earlier step of its chat; None: nothing is kept.
+    written: WrittenMessages | None = field(default=None, compare=False, repr=False)

@@ -1,12 +1,9 @@
 """Counts for Prometheus of what turns tell of models and tools."""
 
-from collections.abc import Iterable
-
 from actors.chat.turn.ports import CompactionResult, Model, ToolInvocation, ToolOutput
 from actors.law.ids import ModelConfigId
 from actors.law.parts.deltas import FailureKind
-from actors.law.parts.message import FilePart, ReasoningPart, TextPart, ToolCallPart, ToolResultPart
-from actors.law.parts.prompt import AssistantOutput, Prompt, PromptMessage, ToolResults, UserInput
+from actors.law.parts.prompt import Prompt, bytes_of, text_bytes
 from adapters.daemon.metrics.figures import MetricsRegistry
 
 Labels = tuple[str, str]
@@ -27,10 +24,12 @@ class PrometheusTelemetry:
 
     def model_asked(self, model: Model, prompt: Prompt) -> None:
         labels = self._models[model.config_id] = model.vendor, model.name
-        figures = self._figures
+        figures, size = self._figures, prompt.bytes_count
+        if size is None:
+            size = text_bytes(prompt.messages)
         figures.steps.labels(*labels).inc()
         figures.message_count.labels(*labels).observe(len(prompt.messages))
-        figures.prompt_size_bytes.labels(*labels).observe(_size(prompt.messages))
+        figures.prompt_size_bytes.labels(*labels).observe(size)
 
     def answer_began(self, model: Model, seconds: float) -> None:
         self._figures.ttft_seconds.labels(model.vendor, model.name).observe(seconds)
@@ -40,7 +39,7 @@ class PrometheusTelemetry:
 
     def tool_ended(self, calling: ToolInvocation, output: ToolOutput, *, is_cut: bool) -> None:
         figures, labels = self._figures, self._labels_of(calling)
-        figures.tool_result_size_bytes.labels(*labels).observe(_bytes_of(output.result))
+        figures.tool_result_size_bytes.labels(*labels).observe(bytes_of(output.result))
         if output.is_error:
             figures.tool_errors.labels(*labels).inc()
         if is_cut:
@@ -66,32 +65,3 @@ class PrometheusTelemetry:
             return OTHER_TOOLS
         self._tools.add(name)
         return name
-
-
-def _size(messages: Iterable[PromptMessage]) -> int:
-    """Return the bytes of text and data: of what is said, not of how it is wrapped."""
-    size = 0
-    for said in messages:
-        match said:
-            case UserInput(parts) | AssistantOutput(parts):
-                size += sum(map(_part_size, parts))
-            case ToolResults(answers):
-                size += sum(_bytes_of(answer.text) for answer in answers)
-    return size
-
-
-def _part_size(part: TextPart | ReasoningPart | FilePart | ToolCallPart | ToolResultPart) -> int:
-    match part:
-        case TextPart() | ReasoningPart():
-            return _bytes_of(part.text)
-        case FilePart():
-            return _bytes_of(part.data or "")
-        case ToolCallPart():
-            return _bytes_of(part.args or "")
-        case ToolResultPart():
-            return _bytes_of(part.result)
-
-
-def _bytes_of(text: str) -> int:
-    # Python knows of a text whether it is ASCII, so most are not encoded for this.
-    return len(text) if text.isascii() else len(text.encode("utf-8", "replace"))

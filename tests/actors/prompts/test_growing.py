@@ -11,7 +11,8 @@ from actors.law.chat import Visibility
 from actors.law.parts.message import FilePart
 from actors.law.parts.vendors import vendor_of
 from actors.prompts.growing import GrowingPrompt
-from actors.prompts.projection import Target, project
+from actors.prompts.projection import project
+from actors.prompts.selecting import Target
 from tests.actors.prompts.rows import (
     THEIRS,
     assistant,
@@ -70,7 +71,7 @@ def test_a_row_is_converted_once():
     whole, files, known = attached(5), Looked(), GrowingPrompt()
 
     for count in (2, 3, 5, 5):
-        known.messages(whole[:count], files, None)
+        converted(known, whole[:count], files)
 
     assert [UUID(int=n) for n in range(5)] == files.looked_for
 
@@ -79,10 +80,15 @@ def test_another_row_in_a_place_makes_all_anew():
     whole, files, known = attached(3), Looked(), GrowingPrompt()
     other = (replace(whole[0], revision=2), *whole[1:])
 
-    known.messages(whole, files, None)
-    known.messages(other, files, None)
+    converted(known, whole, files)
+    converted(known, other, files)
 
     assert [UUID(int=n) for n in range(3)] * 2 == files.looked_for
+
+
+def converted(known, rows, files):
+    target = Target("openai", "ours", vendor_of("openai").rules)
+    return known.messages(rows, files, target, lambda id: "ours")
 
 
 def attached(count):

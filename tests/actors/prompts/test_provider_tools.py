@@ -10,8 +10,9 @@ from actors.law.failures.classify import history_mismatch
 from actors.law.parts.message import JsonText, ReasoningPart, TextPart, ToolCallPart, ToolResultPart
 from actors.law.parts.prompt import AssistantOutput, ToolAnswer, ToolResults, UserInput
 from actors.law.parts.vendors import ANTHROPIC, vendor_of
-from actors.prompts.projection import Target, project
+from actors.prompts.projection import project
 from actors.prompts.provider_tools import GuardedMessages, guard, sanitise, sanitise_step
+from actors.prompts.selecting import Target
 from tests.actors.prompts.rows import assistant, call, history, searched, user
 
 CALL, RESULT = searched()

@@ -22,8 +22,8 @@ from actors.law.parts.prompt import (
 from actors.law.parts.vendors import ANTHROPIC, AZURE, OPENAI, RESPONSES_RULES
 from actors.prompts.converting import StoredFile
 from actors.prompts.growing import GrowingPrompt
+from actors.prompts.selecting import Target
 from adapters.models.prompting import (
-    ROWS_MIN,
     PromptCache,
     Prompting,
     PromptingStatistics,
@@ -199,21 +199,27 @@ async def test_words_that_stand_for_a_turn_come_after_the_chats_own(autojump_clo
 
 
 ME = ("anthropic", "me")
-LONG = "x" * 2_000
+TARGET = Target(*ME, ANTHROPIC.rules)
+LONG, ROWS = "x" * 2_000, 100
 
 
-def grown(rows=ROWS_MIN, *, heavy=False, text="x"):
+def grown(rows=ROWS, *, heavy=False, text="x"):
     growing = GrowingPrompt()
     last = user(FilePart("image/png", data="aGk=")) if heavy else user(text)
-    growing.messages(history_of(*[user(text)] * (rows - 1), last), {}, None)
+    convert(growing, *[user(text)] * (rows - 1), last)
     return growing
+
+
+def convert(growing, *bodies):
+    growing.messages(history_of(*bodies), {}, TARGET, lambda id: "me")
 
 
 def kept(known, *chats, whom=ME):
     """Which of these are kept, in a word; the answer is looked at, and put back."""
     found = {chat: known.pop(chat, whom) for chat in chats}
     for chat, growing in found.items():
-        known.put(chat, whom, growing)
+        if len(growing):
+            known.put(chat, whom, growing)
     return "".join(chat for chat, growing in found.items() if len(growing))
 
 
@@ -235,15 +241,15 @@ def test_what_a_history_takes_is_counted_by_its_texts():
 
     many = grown(text=LONG).bytes_count
 
-    assert pytest.approx(ROWS_MIN * len(LONG), rel=0.1) == many - few
-    assert few < ROWS_MIN * len(LONG)
+    assert pytest.approx(2 * ROWS * len(LONG), rel=0.1) == many - few
+    assert few < ROWS * len(LONG)
 
 
 def test_a_history_that_grows_is_counted_as_it_is_now():
     known, growing = PromptCache(1_000_000), grown()
     known.put("a", ME, growing)
 
-    known.pop("a", ME).messages(history_of(*[user(LONG)] * ROWS_MIN), {}, None)
+    convert(known.pop("a", ME), *[user(LONG)] * ROWS)
     known.put("a", ME, growing)
 
     assert growing.bytes_count == grown(text=LONG).bytes_count
@@ -252,8 +258,8 @@ def test_a_history_that_grows_is_counted_as_it_is_now():
 
 @pytest.mark.parametrize(
     "growing",
-    [grown(heavy=True), grown(ROWS_MIN - 1), grown(text=LONG * 10)],
-    ids=["with files", "short", "longer than all that there is room for"],
+    [grown(heavy=True), grown(text=LONG * 10)],
+    ids=["with files", "longer than all that there is room for"],
 )
 def test_what_is_not_worth_it_is_not_kept_and_drives_nothing_out(growing):
     known = PromptCache(1_000_000)
@@ -274,7 +280,7 @@ def test_a_history_is_kept_for_the_one_it_was_told_to():
 
 async def test_of_a_chat_that_nobody_works_on_any_more_nothing_is_kept():
     prompting = Prompting(Surroundings(), Shelf())
-    chat, history = a_chat().chat, history_of(*[user("x")] * ROWS_MIN)
+    chat, history = a_chat().chat, history_of(*[user("x")] * ROWS)
     await prompting.prompt_for(chat, history, a_model(), ())
     before = prompting.statistics().histories
 

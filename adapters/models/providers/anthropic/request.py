@@ -6,7 +6,7 @@ result that came with it.
 """
 
 import base64
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from itertools import groupby
 from typing import assert_never
 
@@ -172,16 +172,46 @@ def _computer(model: str) -> tuple[str, str]:
     return _NEW_COMPUTER if any(name in model for name in _NEW_COMPUTER_MODELS) else _OLD_COMPUTER
 
 
-def _messages(prompt: Prompt, options: AnthropicOptions) -> list[Json]:
-    said = [(_role(each), list(_blocks(each, options))) for each in prompt.messages]
+def _messages(prompt: Prompt, options: AnthropicOptions) -> list[Json] | msgspec.Raw:
+    """Return the messages; what was written of them in an earlier step is not written again."""
+    if prompt.written is None:
+        return _written(prompt.messages, options, cached=prompt.cached)
+    settled = _settled_count(prompt.messages, options)
+
+    def write(messages: Sequence[PromptMessage], are_last: bool) -> bytes:
+        cached = prompt.cached and are_last
+        return msgspec.json.encode(_written(messages, options, cached=cached))[1:-1]
+
+    way = (__name__, options.send_reasoning)
+    return msgspec.Raw(prompt.written.array(prompt.messages, settled, way, write))
+
+
+def _written(
+    messages: Sequence[PromptMessage], options: AnthropicOptions, *, cached: bool
+) -> list[Json]:
+    said = [(_role(each), list(_blocks(each, options))) for each in messages]
     said = [(role, blocks) for role, blocks in said if blocks]
-    if prompt.cached:
+    if cached:
         for _, blocks in said[-CACHED_MESSAGES:]:
             _marked(blocks)
     return [
         {"role": role, "content": [block for _, blocks in run for block in blocks]}
         for role, run in groupby(said, key=lambda each: each[0])
     ]
+
+
+def _settled_count(messages: Sequence[PromptMessage], options: AnthropicOptions) -> int:
+    """Return how many messages are written in the same way whatever follows them: what is marked
+    is not among them, and neither is what the next one is joined to."""
+    marked, next_role = 0, ""
+    for count in range(len(messages), 0, -1):
+        said = messages[count - 1]
+        role, is_empty = _role(said), not any(True for _ in _blocks(said, options))
+        if marked >= CACHED_MESSAGES and not is_empty and role != next_role:
+            return count
+        marked += not is_empty
+        next_role = "" if is_empty else role
+    return 0
 
 
 def _role(said: PromptMessage) -> str:

@@ -5,21 +5,33 @@ assistant said.
 """
 
 import base64
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, assert_never
 
 import msgspec
-from msgspec import UNSET, UnsetType
+from msgspec import UNSET, Raw, UnsetType
 
 from actors.law.parts.json_text import notes_of
 from actors.law.parts.message import FilePart, ReasoningPart, TextPart, ToolCallPart
-from actors.law.parts.prompt import AssistantOutput, Prompt, ToolAnswer, ToolResults, UserInput
+from actors.law.parts.prompt import (
+    AssistantOutput,
+    Prompt,
+    PromptMessage,
+    ToolAnswer,
+    ToolResults,
+    UserInput,
+)
 from actors.law.parts.vendors import Dialect
 from adapters.models.providers.facts.mistral import is_mistral, short_id
 from adapters.models.providers.openai_chat import wire
 
+_encode = msgspec.json.Encoder().encode
+
 METADATA = "openai_chat"  # our key in a part's notes: reasoning_details, extra_content
 
+# The newest messages are written with each step: what a call without an answer is given in its
+# place changes when the answer comes.
+UNSETTLED = 4
 CACHED_MESSAGES_MAX = 2  # the newest ones carry a cache mark, beside the last system text
 
 _AUDIO_FORMATS = {
@@ -34,21 +46,37 @@ _MARK = wire.CacheControl("ephemeral")
 _BETWEEN_RESULT_AND_USER = "I have read the results."
 
 
+def written_messages(prompt: Prompt, dialect: Dialect) -> list[wire.Message] | Raw:
+    """Return the messages; what was written of them in an earlier step is not written again.
+
+    Dialects in which what was said later changes how earlier messages are written are left out.
+    """
+    if prompt.written is None or _looks_back(prompt, dialect):
+        return messages(prompt, dialect)
+
+    def write(part: Sequence[PromptMessage], _are_last: bool) -> bytes:
+        return _encode([each for said in part for each in _spoken(said, dialect)])[1:-1]
+
+    settled = max(0, len(prompt.messages) - UNSETTLED)
+    said = prompt.written.array(prompt.messages, settled, (__name__, dialect), write)
+    if not prompt.system:
+        return Raw(said)
+    system = _encode([wire.Message("system", text) for text in prompt.system])
+    return Raw(b"%b,%b" % (system[:-1], said[1:]) if len(said) > len(b"[]") else system)
+
+
+def _looks_back(prompt: Prompt, dialect: Dialect) -> bool:
+    is_mistral_like = dialect.mistral or is_mistral(prompt.model)
+    return dialect.gemini or dialect.marks_cache or is_mistral_like
+
+
 def messages(prompt: Prompt, dialect: Dialect) -> list[wire.Message]:
     said = [wire.Message("system", text) for text in prompt.system]
     systems, turn_begins = len(said), 0
     for message in prompt.messages:
-        match message:
-            case UserInput():
-                said.append(wire.Message("user", _content(message, dialect)))
-                turn_begins = len(said)
-            case AssistantOutput():
-                if (spoken := _assistant(message, dialect)) is not None:
-                    said.append(spoken)
-            case ToolResults(answers):
-                said.extend(_answers(answers, dialect))
-            case _:
-                assert_never(message)
+        said.extend(_spoken(message, dialect))
+        if isinstance(message, UserInput):
+            turn_begins = len(said)
     if dialect.gemini:
         _sign(said[turn_begins:])
     if dialect.mistral or is_mistral(prompt.model):
@@ -58,6 +86,19 @@ def messages(prompt: Prompt, dialect: Dialect) -> list[wire.Message]:
         for message_to_keep in (*said[max(0, systems - 1) : systems], *newest):
             _mark(message_to_keep)
     return said
+
+
+def _spoken(message: PromptMessage, dialect: Dialect) -> Iterable[wire.Message]:
+    match message:
+        case UserInput():
+            return (wire.Message("user", _content(message, dialect)),)
+        case AssistantOutput():
+            spoken = _assistant(message, dialect)
+            return () if spoken is None else (spoken,)
+        case ToolResults(answers):
+            return _answers(answers, dialect)
+        case _:
+            assert_never(message)
 
 
 def _content(message: UserInput, dialect: Dialect) -> str | list[wire.ContentPart]:

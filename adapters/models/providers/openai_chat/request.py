@@ -33,7 +33,7 @@ from adapters.models.providers.facts.openai import (
     strict_schema,
 )
 from adapters.models.providers.openai_chat import wire
-from adapters.models.providers.openai_chat.messages import messages
+from adapters.models.providers.openai_chat.messages import written_messages
 
 _T = TypeVar("_T")
 
@@ -42,7 +42,7 @@ _fields = msgspec.json.Decoder(dict[str, Raw]).decode
 
 
 def request_body(prompt: Prompt, dialect: Dialect, *, stream: bool) -> bytes:
-    request = wire.Request(prompt.model, messages(prompt, dialect))
+    request = wire.Request(prompt.model, written_messages(prompt, dialect))
     if stream:
         request.stream = True
         request.stream_options = wire.StreamOptions(include_usage=True)

@@ -122,7 +122,7 @@ class WebSearchOptions(Struct):
 
 class Request(Struct):
     model: str
-    messages: list[Message]
+    messages: list[Message] | Raw
     stream: bool | UnsetType = UNSET
     stream_options: StreamOptions | UnsetType = UNSET
     max_tokens: int | UnsetType = UNSET

@@ -21,7 +21,8 @@ from actors.law.parts.message import JsonText, TokenUsage
 from actors.law.parts.prompt import AnthropicOptions, CallSettings, Prompt, UserInput
 from actors.law.parts.vendors import OPENAI
 from actors.prompts.compaction import INSTRUCTIONS
-from actors.prompts.projection import Target, project
+from actors.prompts.projection import project
+from actors.prompts.selecting import Target
 from tests.actors.chat.stage import a_chat_at_work
 from tests.fakes.scripted import (
     OneModel,
