@@ -3,6 +3,7 @@
 For other rooms:
     actor             runs a chat: its mailbox, one piece of work at a time, the scope of that work
     api               the mail of a chat actor, and the functions that send it
+    histories         the histories that this process has read, kept for the next turns
     turn.answering    asks a model once, and shows the answer as it comes
     turn.deps         what turns ask for, and their limits
     turn.next_action  the names by which tools may be called

@@ -91,15 +91,12 @@ class ChatActor:
     async def run(self) -> Cause | None:
         """Drive the chat until it is at rest, taken or given back. Return why it was left in the
         middle of its work, if it was."""
-        try:
-            async with trio.open_nursery() as tasks:
-                self._step(tasks)
-                while not (self._left and self._in_flight is None):
-                    for mail in await self.mailbox.drain(MAIL_AT_ONCE_MAX):
-                        self._receive(mail, tasks)
-                tasks.cancel_scope.cancel()
-        finally:
-            self._deps.prompts.forget(self.chat)
+        async with trio.open_nursery() as tasks:
+            self._step(tasks)
+            while not (self._left and self._in_flight is None):
+                for mail in await self.mailbox.drain(MAIL_AT_ONCE_MAX):
+                    self._receive(mail, tasks)
+            tasks.cancel_scope.cancel()
         return self._cause
 
     def _receive(self, mail: ChatMail, tasks: trio.Nursery) -> None:

@@ -244,6 +244,7 @@ def turn_deps_of(
         journal=store.journal,
         prices=deps.spending.prices,
         previews=basis.previews,
+        histories=store.histories,
         titles=titles,
         compacting=ConfiguredCompacting(deps.catalogue),
         books=deps.spending.keeper,

@@ -367,6 +367,7 @@ def statistics_of(
         "supervisor": chats.supervisor.statistics(),
         "background": chats.background.statistics(),
         "episodes": chats.previews.statistics(),
+        "histories": chats.store.histories.statistics(),
         "prompts": chats.prompts.statistics(),
         "catalogue": chats.catalogue.statistics(),
         "mcp": chats.mcp.statistics(),

@@ -8,6 +8,7 @@ from typing import NoReturn
 
 import trio
 
+from actors.chat.histories import KnownHistories
 from actors.law.store.hints import Hint
 from actors.streams.previews import RETENTION_SECONDS, Previews
 from adapters.chats.files.store import PromptFiles
@@ -44,6 +45,7 @@ class Store:
     files: PromptFiles
     bus: Switchboard
     hints: Hints
+    histories: KnownHistories
 
 
 @asynccontextmanager
@@ -60,7 +62,7 @@ async def open_store(
         def beyond(hint: Hint) -> None:
             hints.tell(hint)
 
-        bus = Switchboard(beyond)
+        bus, histories = Switchboard(beyond), KnownHistories()
         hints = Hints(own, conninfo, heard=bus.hear)
         committer = Committer(own, tell=bus.tell, on_commit=bus.tell_commit)
         lease_seconds = config.lease_seconds
@@ -68,23 +70,25 @@ async def open_store(
         children.start(Child(name="committer", body=committer.run, restart=ONCE))
         children.start(Child(name="hints", body=hints.run, restart=Restart()))
         children.start(Child(name="previews", body=partial(sweep, previews), restart=Restart()))
-        yield Store(
-            pool,
-            PostgresLedger(
+        with bus.follow_commits(histories.note_commit):
+            yield Store(
                 pool,
-                committer,
-                tell=bus.tell,
-                lease_seconds=lease_seconds,
-                on_commit=bus.tell_commit,
-            ),
-            Reading(pool, lease_seconds=lease_seconds),
-            PostgresLeases(own, lease_seconds=lease_seconds, tell=bus.tell, url=url),
-            journal,
-            TitleStorage(pool, tell=bus.tell),
-            PromptFiles(pool),
-            bus,
-            hints,
-        )
+                PostgresLedger(
+                    pool,
+                    committer,
+                    tell=bus.tell,
+                    lease_seconds=lease_seconds,
+                    on_commit=bus.tell_commit,
+                ),
+                Reading(pool, lease_seconds=lease_seconds),
+                PostgresLeases(own, lease_seconds=lease_seconds, tell=bus.tell, url=url),
+                journal,
+                TitleStorage(pool, tell=bus.tell),
+                PromptFiles(pool),
+                bus,
+                hints,
+                histories,
+            )
         await hints.flush(FLUSH_SECONDS)
 
 

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from random import random
 
+from actors.chat.histories import NO_HISTORIES, KnownHistories
 from actors.chat.turn.ports import (
     COMPACT_ON_REQUEST,
     NO_BOOKS,
@@ -51,6 +52,7 @@ class TurnDeps:
     journal: CallJournal
     prices: Prices
     previews: Previews
+    histories: KnownHistories = NO_HISTORIES
     titles: TitleJobs = NO_TITLE_JOBS
     compacting: Compacting = COMPACT_ON_REQUEST
     books: Books = NO_BOOKS

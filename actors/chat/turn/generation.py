@@ -134,8 +134,11 @@ async def with_history(held: HeldChat, deps: TurnDeps) -> HeldChat | None:
     if held.history is not None:
         return held
     chat = held.stored.chat
+    if (known := deps.histories.find(chat)) is not None:
+        return HeldChat(held.stored, known, held.attempt_begun)
     history = await retry_store(chat.id, "history", partial(deps.reading.history, chat.id))
     if history and max(message.revision for message in history) <= chat.history_version:
+        deps.histories.keep(chat, history)
         return HeldChat(held.stored, history, held.attempt_begun)
     found = await retry_store(chat.id, "view", partial(deps.reading.view, chat.id))
     stands = isinstance(found, StoredChat) and found.chat.history_version == chat.history_version

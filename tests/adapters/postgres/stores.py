@@ -17,6 +17,7 @@ import psycopg
 import trio
 from psycopg.conninfo import make_conninfo
 
+from actors.chat.histories import KnownHistories
 from actors.law.chat import ApprovalDecision, Verdict
 from actors.law.ids import ChatId, FileId, Holder
 from actors.law.requests import DynamicTool, NewChat
@@ -91,6 +92,7 @@ class PostgresStore:
     ledger: PostgresLedger
     reading: Reading
     leases: PostgresLeases
+    histories: KnownHistories
     _aside: DatabaseConnection
 
     @property
@@ -264,8 +266,12 @@ async def open_store(
     try:
         opened = Pool(through or conninfo, size=size, wait_seconds=wait_seconds, **pool)
         telling = Telling()
-        committer = Committer(opened, tell=telling)
-        ledger = PostgresLedger(opened, committer, tell=telling, lease_seconds=lease_seconds)
+        histories = KnownHistories()
+        hear = histories.note_commit
+        committer = Committer(opened, tell=telling, on_commit=hear)
+        ledger = PostgresLedger(
+            opened, committer, tell=telling, lease_seconds=lease_seconds, on_commit=hear
+        )
         async with trio.open_nursery() as nursery:
             nursery.start_soon(committer.run)
             store = PostgresStore(
@@ -275,6 +281,7 @@ async def open_store(
                 ledger,
                 Reading(opened, lease_seconds=lease_seconds),
                 PostgresLeases(opened, lease_seconds=lease_seconds, tell=telling),
+                histories,
                 aside,
             )
             if emptied:
