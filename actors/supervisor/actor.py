@@ -15,7 +15,7 @@ from typing import assert_never
 import trio
 
 from actors.chat.turn.work import LeaseExpired
-from actors.law.chat import Message, StoredChat
+from actors.law.chat import StoredChat
 from actors.law.ids import ChatId, Holder, RunnerId, WorkerId, chat_name
 from actors.law.states import Status
 from actors.law.store.hints import ChatMoved, HintsLost, News, WorkWaits
@@ -137,8 +137,8 @@ class Supervisor:
                 self._look()
             case SearchEnded():
                 self._searched(mail)
-            case HandOver(stored, history):
-                self._start(stored, history)
+            case HandOver():
+                self._start(mail.stored, mail)
             case ChatEnded(runner=runner, end=end):
                 self._chat_ended(runner, end)
             case ChatSettled(runner=runner, is_settled=is_settled):
@@ -226,7 +226,7 @@ class Supervisor:
 
     # chat actors
 
-    def _start(self, stored: StoredChat, history: tuple[Message, ...] | None = None) -> None:
+    def _start(self, stored: StoredChat, handed: HandOver | None = None) -> None:
         """Start an actor for a chat that has been acquired for this process."""
         chat, holder = stored.chat, stored.chat.holder
         if holder is None or holder.worker != self._worker:
@@ -237,7 +237,7 @@ class Supervisor:
             self._settle(chat.id, holder, GiveBack(0))
             return
         self.slots.take(holder.runner, is_root=chat.is_root)
-        self._note_waiting(self._registry.start(stored, holder, history), chat.status)
+        self._note_waiting(self._registry.start(stored, holder, handed), chat.status)
         self._taken_count += 1
 
     def _tell_end(self, runner: RunnerId, _name: str, end: End) -> None:

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Annotated
 from uuid import UUID
 
+from actors.chat.turn.work import MessageTimes
 from actors.law.chat import Message, StoredChat
 from actors.law.ids import RunnerId, WorkerId
 from actors.law.store.hints import ChatMoved
@@ -73,6 +74,7 @@ class HandOver:
 
     stored: StoredChat
     history: tuple[Message, ...] | None  # None: the sender does not know all of it
+    message: MessageTimes | None  # that the sender has written
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,11 +133,12 @@ def hand_over(
     supervisor: Address[SupervisorMail],
     stored: StoredChat,
     history: tuple[Message, ...] | None = None,
+    message: MessageTimes | None = None,
 ) -> bool:
     """Hand over a chat that was acquired on a claim of a slot, with all its messages if they are
     known. Return False if that was lost: the supervisor finds the chat later."""
     try:
-        supervisor.cast(HandOver(stored, history))
+        supervisor.cast(HandOver(stored, history, message))
     except (ActorGone, MailboxFull):
         return False
     return True

@@ -6,16 +6,17 @@ way out, and the newest, which is told of news.
 
 from collections import OrderedDict
 from collections.abc import Callable, KeysView
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 
 from actors.chat import api as chat_api
 from actors.chat.api import ChatMail
 from actors.chat.turn.work import HeldChat
-from actors.law.chat import Message, StoredChat
+from actors.law.chat import StoredChat
 from actors.law.ids import ChatId, Holder, RunnerId, chat_name
 from actors.law.states import Status
 from actors.law.store.hints import ChatMoved
+from actors.supervisor.api import HandOver
 from actors.supervisor.deps import SupervisorDeps
 from runtime.children import Child, Children, RunningChild
 from runtime.ends import Cause, End
@@ -84,14 +85,15 @@ class ChatRegistry:
     def find(self, runner: RunnerId | None) -> RunningChat | None:
         return None if runner is None else self._running.get(runner)
 
-    def start(
-        self, stored: StoredChat, holder: Holder, history: tuple[Message, ...] | None
-    ) -> RunningChat:
+    def start(self, stored: StoredChat, holder: Holder, handed: HandOver | None) -> RunningChat:
         """Start an actor for a chat that has just been acquired, with all that is known of it."""
         chat = stored.chat
         # Who acquires a chat counts its attempt, unless a pause comes first.
         begun = chat.status is Status.RUNNING and chat.retry_state is None
-        chat_actor = self._deps.make_chat(holder, HeldChat(stored, history, attempt_begun=begun))
+        held = HeldChat(stored, attempt_begun=begun)
+        if handed is not None:
+            held = replace(held, history=handed.history, message=handed.message)
+        chat_actor = self._deps.make_chat(holder, held)
         running = self._children.start(
             Child(
                 name=f"{chat_name(chat.id)}@{holder.runner}",

@@ -9,6 +9,7 @@ commit's hints tell those whom it concerns.
 from collections.abc import Awaitable, Sequence
 from typing import Protocol, assert_never
 
+from actors.chat.turn.work import MessageTimes
 from actors.law.ids import ChatId
 from actors.law.refusals import (
     NO_TRANSITION,
@@ -58,14 +59,14 @@ class ChatSender:
         self._hooks = hooks
 
     async def create(
-        self, request: CreateChat, *, receipt: Receipt | None = None
+        self, request: CreateChat, *, receipt: Receipt | None = None, arrived: float | None = None
     ) -> Applied | Refusal:
-        """Create a chat that is at work at once."""
+        """Create a chat that is at work at once. `arrived` is when this was asked for."""
         if self._hooks.is_on:
             request = await self._hooks.of_creation(request)
         claim = self._claim(is_root=request.chat.parent_id is None)
         writing = self._ledger.create(request, _taking(claim), receipt=receipt)
-        answer = await self._hand_over(claim, writing, is_new=True)
+        answer = await self._hand_over(claim, writing, arrived, is_new=True)
         assert not isinstance(answer, StaleFence), "nothing is fenced here"
         return answer
 
@@ -76,13 +77,14 @@ class ChatSender:
         *,
         is_root: bool,
         receipt: Receipt | None = None,
+        arrived: float | None = None,
     ) -> Applied | Refusal:
         """Apply requests that may put the chat to work. A process that holds it already hears of
-        them, and keeps it."""
+        them, and keeps it. `arrived` is when a message came that is sent."""
         requests = await self.hooked(chat, requests)
         claim = self._claim(is_root=is_root)
         writing = self._ledger.apply(chat, [*requests, *_taking(claim)], receipt=receipt)
-        answer = await self._hand_over(claim, writing)
+        answer = await self._hand_over(claim, writing, arrived)
         assert not isinstance(answer, StaleFence), "nothing is fenced here"
         return answer
 
@@ -97,6 +99,7 @@ class ChatSender:
         self,
         claim: Claim | None,
         writing: Awaitable[Applied | Refusal | StaleFence],
+        arrived: float | None,
         *,
         is_new: bool = False,
     ) -> Applied | Refusal | StaleFence:
@@ -104,12 +107,13 @@ class ChatSender:
         commit is on its way, a comparison with the store finds the chat."""
         if claim is None:
             return await writing
-        handed = False
+        handed, began = False, now()
         try:
             answer = await writing
             if isinstance(answer, Applied) and answer.chat.holder == claim.holder:
                 history = answer.messages if is_new else None  # of a new chat these are all
-                handed = api.hand_over(self._supervisor.address, answer.stored, history)
+                times = None if arrived is None else MessageTimes(arrived, began, now())
+                handed = api.hand_over(self._supervisor.address, answer.stored, history, times)
         finally:
             if not handed:
                 self._supervisor.slots.release(claim)

@@ -80,6 +80,7 @@ class _Visit:
     """A request as far as it is known by now, for the log and the counts."""
 
     address: str
+    began: float
     row: Endpoint | None = None
     caller: Caller | None = None
 
@@ -121,7 +122,7 @@ class Door:
         """Answer a request, whatever happens. Fulfils `adapters.http.host.server.Serve`."""
         began = now()
         forwarded = request.headers.get(FORWARDED_HEADER, "")
-        visit = _Visit(client_address(request.client.host, forwarded, self._trusted))
+        visit = _Visit(client_address(request.client.host, forwarded, self._trusted), began)
         try:
             answer = await self._serve(request, visit)
         except HttpError as refused:
@@ -177,6 +178,7 @@ class Door:
                 address=visit.address,
                 scheme=scheme,
                 own=self._own,
+                arrived=visit.began,
             )
         )
 

@@ -90,6 +90,7 @@ class Call:
     address: str = ""  # of the other side of the connection
     scheme: str = "http"  # of the connection
     own: OwnAddress = NO_ADDRESS
+    arrived: float | None = None  # when its head was read, by the kernel's clock
 
     @property
     def user(self) -> Caller:

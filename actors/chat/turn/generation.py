@@ -68,6 +68,7 @@ from actors.prompts.fullness import (
     fullness,
     may_summarise,
 )
+from runtime.clock import now
 
 
 async def generate(held: HeldChat, deps: TurnDeps, at_stake: AtStake) -> Committed:
@@ -76,14 +77,15 @@ async def generate(held: HeldChat, deps: TurnDeps, at_stake: AtStake) -> Committ
     The attempt is counted before anything is read. So if the history cannot be read, the chat's
     actor sees by the count that the store answers and that something else is wrong.
     """
+    begun = now()
     counted = await count_attempt(held, deps)
     if not isinstance(counted, WorkAdvanced):
         return counted
     known = await with_history(counted.held, deps)
     if known is None:
         return WorkObsolete()
-    if deps.hooks.is_on and (begun := await hook_points.begin_session(known, deps)) is not None:
-        return begun
+    if deps.hooks.is_on and (ended := await hook_points.begin_session(known, deps)) is not None:
+        return ended
     chat, history = known.stored.chat, known.history or ()
     tools = await deps.tools.for_turn(chat, history)
     action = await _next(chat, history, tools.offered, deps)
@@ -97,7 +99,7 @@ async def generate(held: HeldChat, deps: TurnDeps, at_stake: AtStake) -> Committ
         case Summarise():
             return await _summarise(known, tools, CompactionSource.MANUAL, deps, at_stake)
         case CallModel():
-            return await _call_model(known, tools, deps, at_stake)
+            return await _call_model(known, tools, deps, at_stake, begun=begun)
         case _:
             assert_never(action)
 
@@ -135,11 +137,11 @@ async def with_history(held: HeldChat, deps: TurnDeps) -> HeldChat | None:
         return held
     chat = held.stored.chat
     if (known := deps.histories.find(chat)) is not None:
-        return HeldChat(held.stored, known, held.attempt_begun)
+        return replace(held, history=known)
     history = await retry_store(chat.id, "history", partial(deps.reading.history, chat.id))
     if history and max(message.revision for message in history) <= chat.history_version:
         deps.histories.keep(chat, history)
-        return HeldChat(held.stored, history, held.attempt_begun)
+        return replace(held, history=history)
     found = await retry_store(chat.id, "view", partial(deps.reading.view, chat.id))
     stands = isinstance(found, StoredChat) and found.chat.history_version == chat.history_version
     assert not stands, f"{chat_name(chat.id)}: its history is empty, or newer than the chat"
@@ -147,7 +149,7 @@ async def with_history(held: HeldChat, deps: TurnDeps) -> HeldChat | None:
 
 
 async def _call_model(
-    held: HeldChat, tools: Toolset, deps: TurnDeps, at_stake: AtStake
+    held: HeldChat, tools: Toolset, deps: TurnDeps, at_stake: AtStake, *, begun: float
 ) -> Committed:
     chat, history = held.stored.chat, held.history or ()
     model = await deps.models.model_for(chat)
@@ -173,6 +175,8 @@ async def _call_model(
     deps.titles.begin(chat, history, model)
     attempt = Attempt(_key(chat))
     asked_model = deps.recorder.recorded(model, chat, "chat_turn", history)
+    if held.message is not None:
+        deps.telemetry.message_prepared(held.message, begun)
     with giving_back(deps.budgets, reserved, lambda: attempt.has_said):
         asked = await ask_shown(asked_model, prompt, attempt, tools.offered.servers, deps)
     with giving_back(deps.budgets, reserved):

@@ -8,6 +8,7 @@ from datetime import datetime
 from typing import Literal, Protocol
 from uuid import UUID
 
+from actors.chat.turn.work import MessageTimes
 from actors.law.chat import Chat, ChatError, Message, Role
 from actors.law.ids import ChatId, ModelConfigId
 from actors.law.parts.assemble import ModelAnswer
@@ -172,7 +173,7 @@ class Prompts(Protocol):
         ...
 
     def forget(self, chat: ChatId) -> None:
-        """Forget what was kept for the next call of a chat that is not run here any more."""
+        """Forget what was kept for the next call of a chat that may wait for days."""
         ...
 
 
@@ -316,6 +317,10 @@ class Telemetry(Protocol):
         """Count a call of a model that begins, with the size of what it is asked."""
         ...
 
+    def message_prepared(self, message: MessageTimes, begun: float) -> None:
+        """Note that the model is asked now for the answer to a message; its step had `begun`."""
+        ...
+
     def answer_began(self, model: Model, seconds: float) -> None:
         """Note how long after the call the first part of the answer came."""
         ...
@@ -341,6 +346,9 @@ class NoTelemetry:
     """A telemetry that measures nothing."""
 
     def model_asked(self, model: Model, prompt: Prompt) -> None:
+        pass
+
+    def message_prepared(self, message: MessageTimes, begun: float) -> None:
         pass
 
     def answer_began(self, model: Model, seconds: float) -> None:

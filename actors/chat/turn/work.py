@@ -26,6 +26,15 @@ class WorkKind(Enum):
 
 
 @dataclass(frozen=True, slots=True)
+class MessageTimes:
+    """The moments of a user's message on its way, by the kernel's clock."""
+
+    arrived: float  # the head of its request was read
+    writing: float  # it was checked, and its transaction began
+    committed: float
+
+
+@dataclass(frozen=True, slots=True)
 class HeldChat:
     """The chat as the actor knows it to be stored, with its history if that has been read.
 
@@ -36,6 +45,7 @@ class HeldChat:
     stored: StoredChat
     history: tuple[Message, ...] | None = None
     attempt_begun: bool = False
+    message: MessageTimes | None = None  # that has just put the chat to work here
 
 
 @dataclass(eq=False, slots=True)

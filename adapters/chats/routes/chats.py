@@ -259,7 +259,7 @@ class ChatRoutes:
         hidden = await self._catalogue.system_messages(asked.system_prompt or "", place=place)
         settled = CreationFacts(call.user.id, await self._title_of(parts), choice, hidden, servers)
         request = creating.request_of(asked, parts, settled)
-        answer = await self._sending.create(request, receipt=receipt)
+        answer = await self._sending.create(request, receipt=receipt, arrived=call.arrived)
         if not isinstance(answer, Applied):
             raise refusal_response(answer)
         return await self._created(answer.chat.id)

@@ -193,7 +193,11 @@ class MessageRoutes:
         )
         message = UserMessage(parts, call.user.id, choice.model, choice.effort)
         answer = await self._sending.apply(
-            chat.id, [SendMessage(message, busy, options)], is_root=chat.is_root, receipt=receipt
+            chat.id,
+            [SendMessage(message, busy, options)],
+            is_root=chat.is_root,
+            receipt=receipt,
+            arrived=call.arrived,
         )
         if not isinstance(answer, Applied):
             raise refusal_response(answer)

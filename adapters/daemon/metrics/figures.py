@@ -34,6 +34,7 @@ MODEL = ("provider", "model")
 TOOL = (*MODEL, "tool_name")
 ROOTS, CHILDREN = "root", "subagent"
 STREAMING, WAITING = "streaming", "waiting"
+STAGE_SECONDS = (0.00025, 0.0005, 0.001, 0.0015, 0.0025, 0.004, 0.01, 0.025, 0.1, 0.5, 2.5)
 SECONDS = (0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60)
 
 
@@ -119,6 +120,12 @@ class MetricsRegistry:
             "Time from asking a model to the first part of its answer, per attempt.",
             SECONDS,
             *MODEL,
+        )
+        self.message_stage_seconds = self._histogram(
+            "chatd_message_stage_seconds",
+            "Time that a message that puts a chat to work takes to its model, by stage.",
+            STAGE_SECONDS,
+            "stage",
         )
         self.compactions = self._counter(
             "chatd_compaction", "Compactions that have ended, by their result.", *MODEL, "result"

@@ -1,10 +1,14 @@
 """Counts for Prometheus of what turns tell of models and tools."""
 
+from itertools import pairwise
+
 from actors.chat.turn.ports import CompactionResult, Model, ToolInvocation, ToolOutput
+from actors.chat.turn.work import MessageTimes
 from actors.law.ids import ModelConfigId
 from actors.law.parts.deltas import FailureKind
 from actors.law.parts.prompt import Prompt, bytes_of, text_bytes
 from adapters.daemon.metrics.figures import MetricsRegistry
+from runtime.clock import now
 
 Labels = tuple[str, str]
 UNKNOWN_MODEL: Labels = ("unknown", "unknown")
@@ -21,6 +25,8 @@ class PrometheusTelemetry:
         # Of each model that was asked here: results of tools are counted by the chat's model.
         self._models: dict[ModelConfigId | None, Labels] = {}  # as many as there are models
         self._tools: set[str] = set()  # that have a label of their own
+        stages = ("admit", "commit", "start", "prepare", "all")
+        self._stages = [figures.message_stage_seconds.labels(stage) for stage in stages]
 
     def model_asked(self, model: Model, prompt: Prompt) -> None:
         labels = self._models[model.config_id] = model.vendor, model.name
@@ -30,6 +36,13 @@ class PrometheusTelemetry:
         figures.steps.labels(*labels).inc()
         figures.message_count.labels(*labels).observe(len(prompt.messages))
         figures.prompt_size_bytes.labels(*labels).observe(size)
+
+    def message_prepared(self, message: MessageTimes, begun: float) -> None:
+        at = now()
+        moments = (message.arrived, message.writing, message.committed, begun, at)
+        seconds = [after - before for before, after in pairwise(moments)]
+        for stage, taken in zip(self._stages, (*seconds, at - message.arrived), strict=True):
+            stage.observe(taken)
 
     def answer_began(self, model: Model, seconds: float) -> None:
         self._figures.ttft_seconds.labels(model.vendor, model.name).observe(seconds)

@@ -180,11 +180,11 @@ class Kept(PlainPrompts):
 
 
 @pytest.mark.parametrize("answer", [["Hello"], [HANGS]], ids=["at rest", "stopped in mid-work"])
-async def test_once_a_chat_is_left_nothing_is_kept_for_its_next_call(autojump_clock, answer):
+async def test_once_a_chat_is_left_what_is_kept_stays_for_its_next_turn(autojump_clock, answer):
     prompts = Kept()
     async with a_chat_at_work(ScriptedProvider(answer), prompts=prompts) as stage:
         await trio.sleep(1)
         stage.life.cancel(Shutdown())
         await trio.sleep(1)
 
-        assert [stage.chat] == prompts.forgotten
+        assert [] == prompts.forgotten

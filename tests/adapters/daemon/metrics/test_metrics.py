@@ -11,7 +11,7 @@ import trio
 from actors.chat.turn.answering import ask
 from actors.chat.turn.deps import TurnLimits
 from actors.chat.turn.ports import Model, ToolOutput
-from actors.chat.turn.work import Attempt
+from actors.chat.turn.work import Attempt, MessageTimes
 from actors.law.ids import ChatId, EpisodeKey, ModelConfigId
 from actors.law.parts.message import FilePart, JsonText, TextPart, ToolCallPart
 from actors.law.parts.prompt import CallSettings, Prompt, ToolAnswer, ToolResults, UserInput
@@ -19,6 +19,7 @@ from actors.streams.previews import Preview, Previews
 from actors.supervisor.slots import SlotsStatistics
 from adapters.daemon.metrics.figures import CapacityMetrics, MetricsRegistry
 from adapters.daemon.metrics.telemetry import OTHER_TOOLS, PrometheusTelemetry
+from runtime.clock import now
 from runtime.statistics import Durations, GaugeMetric
 from tests.fakes.scripted import HANGS, NO_CREDIT, OVERLOADED, OneModel, ScriptedProvider
 from tests.fakes.watching import pickled
@@ -134,6 +135,20 @@ class ACalling:
     chat: AChat
     call: ToolCallPart
     history: tuple = ()
+
+
+async def test_the_way_of_a_message_is_told_by_stages(autojump_clock):
+    figures = MetricsRegistry()
+    began = now()
+    await trio.sleep(0.5)
+
+    message = MessageTimes(arrived=began, writing=began + 0.1, committed=began + 0.3)
+    PrometheusTelemetry(figures).message_prepared(message, began + 0.35)
+
+    stages = {"admit": 0.1, "commit": 0.2, "start": 0.05, "prepare": 0.15, "all": 0.5}
+    for stage, seconds in stages.items():
+        taken = read(figures, "chatd_message_stage_seconds_sum", stage=stage)
+        assert pytest.approx(seconds) == taken
 
 
 def calling(name, chat=None):
