@@ -100,9 +100,9 @@ async def test_every_scenario_for_clients_is_passed_but_for_what_is_not_built(
     seen = told(tmp_path)
     asked = set(seen) - EXTENSIONS
     failed = {name: wrong for name in asked if (wrong := list(faults(seen[name])))}
-    assert NOT_BUILT == set(failed), {
-        name: (wrong, refusals.get(name)) for name, wrong in failed.items()
-    }
+    assert NOT_BUILT == set(failed), "\n".join(
+        f"{name}: {wrong}, {refusals.get(name)}" for name, wrong in failed.items()
+    )
     assert OAUTH_SCENARIOS == sum(name.startswith("auth/") for name in asked)
 
 
