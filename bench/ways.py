@@ -59,7 +59,7 @@ def serve_noting_calls() -> int:
     atexit.register(write)
     threading.setprofile(note)
     sys.setprofile(note)
-    return main(sys.argv[1:])
+    return main()
 
 
 # in the client

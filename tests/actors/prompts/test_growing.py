@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from actors.law.chat import Visibility
-from actors.law.parts.message import FilePart
+from actors.law.parts.message import FilePart, ReasoningPart
 from actors.law.parts.vendors import vendor_of
 from actors.prompts.growing import GrowingPrompt
 from actors.prompts.projection import project
@@ -131,3 +131,17 @@ def test_neighbours_of_one_role_become_one_where_that_is_asked_for(provider, cou
 
     assert count == len(messages)
     assert list("abcde") == [part.text for each in messages for part in each.parts]
+
+
+SIGNED = ReasoningPart("hm", provider_metadata='{"anthropic":{"signature":"s"}}')
+
+
+def test_what_is_signed_is_joined_to_its_neighbour_once_it_is_not_the_latest():
+    rows = (user("a"), assistant("b"), assistant(SIGNED, "c"), user("d"), assistant("e"))
+    known = GrowingPrompt()
+
+    latest = told(history(*rows[:4]), known).messages
+    later = told(history(*rows), known).messages
+
+    assert [1, 1, 2, 1] == [len(each.parts) for each in latest]
+    assert [1, 3, 1, 1] == [len(each.parts) for each in later]
