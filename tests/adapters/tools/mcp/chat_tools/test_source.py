@@ -10,6 +10,8 @@ import trio.testing
 from actors.law.ids import ChatId
 from actors.law.states import Status
 from actors.law.store.hints import ChatMoved
+from adapters.tools.mcp import listing as listings
+from adapters.tools.mcp import sessions, wiring
 from adapters.tools.mcp.http import ANSWER_BYTES_MAX, CALL_SECONDS_MAX, CONNECT_SECONDS_MAX
 from adapters.tools.mcp.listing import PAGES_MAX
 from adapters.tools.mcp.servers import OAuthToken, ServerSecrets
@@ -284,7 +286,10 @@ async def test_what_is_denied_is_not_offered_and_pages_are_followed():
             assert ["one__A_", "one__a", "one__b"] == await names(tools, using(one))
 
 
-async def test_a_list_without_an_end_has_one():
+async def test_a_list_without_an_end_has_one(monkeypatch):
+    for module in (wiring, sessions, listings):  # each page is asked for, however busy the machine
+        monkeypatch.setattr(module, "CONNECT_SECONDS_MAX", PATIENCE_SECONDS)
+
     async def more(asked):
         return {**listing(tool("a")), "nextCursor": "again"}
 
