@@ -34,7 +34,8 @@ from runtime.threads import ThreadLimits, read
 FILES = "/api/v2/chats/files"
 
 FILE_BYTES_MAX = 10 * 1024 * 1024  # of an upload; then 413
-FILES_PER_MINUTE = 12  # of one user, for each of these rows; then 429
+# Of one user, for each row but that of contents: a page asks for every picture of a chat. Then 429.
+FILES_PER_MINUTE = 12
 
 LOOKS = ThreadLimits("uploads", 4)  # that are looked at, and summed up, at once; others wait
 
@@ -127,7 +128,6 @@ class FileRoutes:
                 handle=self.download,
                 summary="What is in a file.",
                 tag="files",
-                rate_per_minute=FILES_PER_MINUTE,
                 answers={200: bytes},
             ),
             Endpoint(

@@ -273,15 +273,18 @@ async def test_nobody_gets_a_link_to_what_he_does_not_see(ground):
     ]
 
 
-async def test_files_are_for_twelve_requests_a_minute(ground):
+async def test_links_are_for_twelve_requests_a_minute_and_contents_for_as_many_as_others(ground):
     file = await brought(ground)
+    link = f"files/{file}/download-url"
 
-    statuses = [
+    statuses = [(await ground.ask(ANN, "POST", link)).status for _ in range(FILES_PER_MINUTE + 1)]
+    looked = [
         (await ground.ask(ANN, "GET", f"files/{file}")).status for _ in range(FILES_PER_MINUTE + 1)
     ]
 
     assert [200] * FILES_PER_MINUTE + [429] == statuses
-    assert 200 == (await ground.ask(ADA, "GET", f"files/{file}")).status
+    assert [200] * (FILES_PER_MINUTE + 1) == looked
+    assert 200 == (await ground.ask(ADA, "POST", link)).status
 
 
 def test_ten_mebibytes_are_the_most():
