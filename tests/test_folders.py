@@ -5,6 +5,7 @@ import sys
 
 import pytest
 
+from tests.e2e.processes import belonging_to
 from tests.folders import PREFIX, a_folder, remove_leftovers
 from tests.patience import PATIENCE_SECONDS
 from tests.test_stress import until
@@ -12,6 +13,7 @@ from tests.test_stress import until
 KILLED = """
 import sys, tempfile, time
 tempfile.tempdir = sys.argv[1]
+from tests.e2e.processes import belonging_to
 from tests.folders import a_folder
 with a_folder() as folder:
     (folder / "home").mkdir()
@@ -37,7 +39,7 @@ def test_what_a_killed_run_has_left_is_removed_when_nobody_works_in_it(tmp_path)
         run.kill()
         run.wait(PATIENCE_SECONDS)
     with subprocess.Popen(["sleep", "1000"], cwd=folder) as server:
-        until(lambda: server.poll() is None)
+        until(lambda: belonging_to(folder))
         remove_leftovers(tmp_path)
         while_it_is_worked_in = folders(tmp_path)
         server.kill()

@@ -18,7 +18,6 @@ import msgspec
 
 from adapters.settings.kinds import HostAddress
 from adapters.settings.table import Config
-from runtime.log import emit
 
 FOLDER = "listening"
 FILE_BYTES_MAX = 4096  # of a file that is read; a longer one is none of ours
@@ -36,7 +35,8 @@ class ListeningDaemon(msgspec.Struct, frozen=True):
 def announced(config: Config, address: str) -> Iterator[None]:
     """Tell commands on this machine that this process listens at HOST:PORT, while the block runs.
 
-    A directory that cannot be written to is no fault: commands are then told by --url.
+    A directory that cannot be written to is no fault here: commands are then told by --url, and an
+    embedded database says itself what is wrong with it.
     """
     port = int(address.rpartition(":")[2])  # which the system may have chosen
     url, data_dir = (
@@ -45,9 +45,7 @@ def announced(config: Config, address: str) -> Iterator[None]:
     )
     try:
         path, lock = _write(data_dir / FOLDER, ListeningDaemon(url, os.getpid()))
-    except OSError as error:
-        why = (error.strerror or str(error)).lower()
-        emit("daemon.not_announced", "info", data_dir=str(data_dir), why=why)
+    except OSError:
         yield
         return
     try:

@@ -91,7 +91,8 @@ class Daemon:
         arguments = ["serve", "--listen", listen, "--data-dir", str(home)]
         has = environment(**QUIET | settings)
         with log.open("wb") as stderr:
-            if anew or ordinary or descriptors is not None or not FORKED:
+            anew = anew or ordinary or descriptors is not None or "PYTHONPATH" in settings
+            if anew or not FORKED:
                 self.process = a_program(arguments, has, stderr, ordinary, descriptors)
             else:
                 self.process = starter().start(arguments, has, stderr)

@@ -30,7 +30,7 @@ PACKAGES = ("runtime", "actors", "adapters")
 SUBSET = (
     "tests/e2e/test_serve.py::test_it_gets_ready_says_so_and_stops_in_good_order",
     "tests/e2e/test_processes.py::test_an_embedded_database_is_shared_and_the_admin_gets_one_link",
-    "tests/e2e/test_terminal.py::test_a_pipe_gets_the_answer_and_nothing_else",
+    "tests/e2e/test_pipes.py::test_a_pipe_gets_the_answer_and_nothing_else",
 )
 
 

@@ -300,10 +300,10 @@ answers.py: transitions, model
 -            if one.tool_call_id == request.tool_call_id and request.asked_at in (None, one.asked_at)
 +            if one.tool_call_id == request.tool_call_id
 
-# consent to one tool is consent to all that are asked about
+# consent to one call is consent to all that are asked about
 answers.py: transitions, model
--        if one is approval or (is_wider and one.tool == approval.tool)
-+        if one is approval or is_wider
+-        replace(one, allowed_by=by) if one is approval else one for one in stored.chat.approvals
++        replace(one, allowed_by=by) for one in stored.chat.approvals
 
 # what is asked is denied before its time
 answers.py: transitions, model

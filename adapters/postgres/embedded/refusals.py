@@ -8,6 +8,8 @@ from adapters.settings.refusals import CannotStart
 SUBJECT = "embedded database"
 QUOTED_BYTES_MAX = 300  # of what a program said; the rest stands in the log
 
+# The last is what the server says of a file that it could extend in part only.
+WORDS_OF_A_FULL_DISK = ("No space left on device", "Disk quota exceeded", "wrote only")
 OTHER_SERVER = "or set DATABASE_URL to a PostgreSQL server of your own"
 
 
@@ -29,7 +31,7 @@ def from_system(error: OSError, path: Path, *, who: str) -> CannotStart:
 
 def from_output(output: str, *, data: Path, log: Path) -> CannotStart:
     """Return the refusal for a program that ended instead of running."""
-    if "No space left on device" in output or "Disk quota exceeded" in output:
+    if any(words in output for words in WORDS_OF_A_FULL_DISK):
         return full_disk(data)
     if "File too large" in output:
         return CannotStart(

@@ -21,7 +21,8 @@ CHECKS = ("check_tool", "check_provider", "check_stream", "check_deltas", "check
 # Fields of messages that are the daemon's own business, and may change.
 UNPROMISED = {
     *("CallSettings.options", "FilePart.file_id", "FilePart.provider_metadata"),
-    *("Prompt.asker", "Prompt.cached", "ReasoningPart.created_at", "ReasoningPart.completed_at"),
+    *("Prompt.asker", "Prompt.bytes_count", "Prompt.cached", "Prompt.written"),
+    *("ReasoningPart.created_at", "ReasoningPart.completed_at"),
     *("ToolCallPart.created_at", "ToolCallPart.hook_rewritten", "ToolCallPart.parsed_commands"),
     *("ToolCallPart.mcp_server_config_id", "ToolResultPart.mcp_server_config_id"),
     *("ToolResultPart.created_at", "ToolResultPart.is_media", "TextPart.hook_rewritten"),

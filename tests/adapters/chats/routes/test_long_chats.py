@@ -375,8 +375,8 @@ async def test_what_an_agent_reports_outlives_that_its_chat_was_summed_up(fresh)
 
 async def test_a_label_says_how_the_turn_ended_and_not_that_it_was_summed_up(fresh):
     """Lists go on saying what they said."""
-    script = plays(DONE, Behaviour(text="Fixed login redirect"), SUMMARY)
-    async with a_daemon(fresh, script, PROMPTCORNER_SUMMARIES="on") as daemon:
+    plays = Behaviour(text="Fixed login redirect", script=(DONE, SUMMARY))
+    async with a_daemon(fresh, plays, PROMPTCORNER_SUMMARIES="on") as daemon:
         chat = await daemon.begin("mend the login", title="it")
         with trio.fail_after(PATIENCE_SECONDS):
             while await label_of(daemon, chat) is None:
