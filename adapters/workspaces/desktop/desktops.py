@@ -52,6 +52,7 @@ from runtime.restart import Restart
 from runtime.statistics import CounterMetric, GaugeMetric
 
 DIRECTORY = "desktop"  # of a workspace, beside its home
+DIALS_MAX = 2  # a screen that was killed may take a connection in the moment before it is gone
 START_SECONDS = 10.0  # for a desktop to be there; then it is refused
 LOOK_SECONDS = 0.01  # between two looks whether it is
 # Without a call of the tool; then the connection is closed, and the desktop may end itself.
@@ -261,20 +262,23 @@ class Desktops:
         return found.processes
 
     async def _connected(self, place: LocalProcesses) -> OperatedDesktop | WorkspaceRefusal:
-        stream = await self._dialled(place)
-        if isinstance(stream, WorkspaceRefusal):
-            return stream
-        connection = DesktopConnection(stream)
-        is_ready = False
-        try:
-            await connection.begin()
-            is_ready = True
-        except ScreenGone as gone:
-            return WorkspaceRefusal(f"{gone}; try again")
-        finally:
-            if not is_ready:
-                await connection.aclose()
-        return OperatedDesktop(connection)
+        refused = WorkspaceRefusal("")
+        for _ in range(DIALS_MAX):
+            stream = await self._dialled(place)
+            if isinstance(stream, WorkspaceRefusal):
+                return stream
+            connection = DesktopConnection(stream)
+            is_ready = False
+            try:
+                await connection.begin()
+                is_ready = True
+                return OperatedDesktop(connection)
+            except ScreenGone as gone:
+                refused = WorkspaceRefusal(f"{gone}; try again")
+            finally:
+                if not is_ready:
+                    await connection.aclose()
+        return refused
 
     async def _dialled(self, place: LocalProcesses) -> trio.SocketStream | WorkspaceRefusal:
         directory = str(self._workspaces.place(place.workspace.id) / DIRECTORY)
