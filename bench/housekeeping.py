@@ -8,7 +8,7 @@ locks for all of its time and cannot be cut short.
 On a busy machine the rate says little, so the processor time of a message is measured as well: with
 50 µs one processor deletes 20,000 messages in a second, and half of that is the goal.
 
-While chats are at work the housekeeper has a twentieth of a processor, in batches of 10 ms. So a
+While chats are at work the housekeeper has a two-hundredth of the time, in batches of 5 ms. So a
 commit meets one now and then: the slow hundredth of all commits should be as slow as without it.
 100 chats commit a step each, rest for a while, and go on. Short rounds with and without
 housekeeping stand side by side, in one order and the other, on the same database; the figure is the

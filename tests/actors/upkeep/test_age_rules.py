@@ -30,19 +30,19 @@ def test_an_idle_house_is_kept_without_a_rest():
     assert 0.0 == next_pace(Pace(), 100, 0.1, busy=False).rest_seconds
 
 
-def test_while_chats_are_at_work_the_housekeeper_has_a_twentieth_of_the_time():
+def test_while_chats_are_at_work_the_housekeeper_has_a_two_hundredth_of_the_time():
     pace = next_pace(Pace(1000), 1000, 0.2, busy=True)
 
-    assert 50 == pace.most  # as many as fit into a batch of a hundredth of a second
-    assert 19 * 0.2 == pace.rest_seconds
+    assert 25 == pace.most  # as many as fit into a batch of five milliseconds
+    assert 199 * 0.2 == pace.rest_seconds
 
 
 def test_a_batch_for_an_idle_house_is_made_shorter_when_chats_begin_to_work():
     pace = next_pace(Pace(1000), 1000, 0.25, busy=False)
 
-    assert (1000, 40) == (pace.most, pace.at_work().most)
+    assert (1000, 20) == (pace.most, pace.at_work().most)
     assert BATCH_MIN == Pace(BATCH_MIN).at_work().most
-    busy = next_pace(pace.at_work(), 40, BUSY_BATCH_SECONDS, busy=True)
+    busy = next_pace(pace.at_work(), 20, BUSY_BATCH_SECONDS, busy=True)
     assert busy == busy.at_work()
 
 
