@@ -14,6 +14,9 @@ DAY_SECONDS = 86_400.0
 # all commits would be those that meet it. That is some 300 messages a second still.
 IDLE_BATCH_SECONDS, IDLE_RESTS = 0.25, 0.0
 BUSY_BATCH_SECONDS, BUSY_RESTS = 0.005, 199.0
+REST_SECONDS_MAX = (
+    20.0  # however long a batch took: the lease of housekeeping has to outlast a rest
+)
 BATCH_FIRST, BATCH_MIN, BATCH_MAX = 100, 10, 5_000  # things in one batch
 GROWTH_MAX = 2.0  # of one batch beside the one before it: things differ in size
 
@@ -73,4 +76,5 @@ def next_pace(former: Pace, count: int, took_seconds: float, *, busy: bool) -> P
     if took_seconds > wanted or count >= former.most:
         fits = max(count, 1) * wanted / max(took_seconds, 1e-6)
         most = round(min(fits, GROWTH_MAX * former.most))
-    return Pace(min(max(most, BATCH_MIN), BATCH_MAX), rests * took_seconds, busy)
+    rest_seconds = min(rests * took_seconds, REST_SECONDS_MAX)
+    return Pace(min(max(most, BATCH_MIN), BATCH_MAX), rest_seconds, busy)

@@ -192,7 +192,8 @@ class PostgresBudgets:
                 if since < now() - UNANSWERED_SECONDS
             ]
             self._given_back_count += await self._store.give_back(old)
-            for _ in old:
+            done = {id for id, _ in old}  # the first of them may have been dropped meanwhile
+            while self._unanswered and self._unanswered[0][1] in done:
                 self._unanswered.popleft()
         settings = await self._settings()
         if settings.value(SPEND_LIMITED):

@@ -8,10 +8,13 @@ from actors.upkeep.age_rules import (
     BATCH_MIN,
     BUSY_BATCH_SECONDS,
     DAY_SECONDS,
+    REST_SECONDS_MAX,
     AgeRule,
     Pace,
     next_pace,
 )
+from actors.upkeep.housekeeping import BATCH_SECONDS_MAX
+from adapters.chats.housekeeping.lease import LEASE_SECONDS
 
 BY_SETTING = AgeRule(
     name="chats", help="chats", delete="", count="", setting="days", default_days=30
@@ -31,10 +34,17 @@ def test_an_idle_house_is_kept_without_a_rest():
 
 
 def test_while_chats_are_at_work_the_housekeeper_has_a_two_hundredth_of_the_time():
-    pace = next_pace(Pace(1000), 1000, 0.2, busy=True)
+    pace = next_pace(Pace(1000), 1000, 0.05, busy=True)
 
-    assert 25 == pace.most  # as many as fit into a batch of five milliseconds
-    assert 199 * 0.2 == pace.rest_seconds
+    assert 100 == pace.most  # as many as fit into a batch of five milliseconds
+    assert 199 * 0.05 == pace.rest_seconds
+
+
+def test_no_rest_is_so_long_that_the_lease_of_housekeeping_runs_out():
+    rest_seconds = next_pace(Pace(1000), 1000, 10.0, busy=True).rest_seconds
+
+    assert REST_SECONDS_MAX == rest_seconds
+    assert rest_seconds + BATCH_SECONDS_MAX < LEASE_SECONDS
 
 
 def test_a_batch_for_an_idle_house_is_made_shorter_when_chats_begin_to_work():

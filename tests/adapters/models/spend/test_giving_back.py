@@ -29,9 +29,12 @@ class FaultyStore:
     def __init__(self, *faults):
         self.faults = list(faults)
         self.given = []
+        self.meanwhile = []  # what to do while a later one is given back
 
     async def give_back(self, reservations):
         await trio.lowlevel.checkpoint()
+        if self.given and self.meanwhile:
+            await self.meanwhile.pop()()
         if self.faults:
             raise self.faults.pop(0)
         self.given += reservations
@@ -127,6 +130,26 @@ async def test_of_calls_without_an_answer_the_oldest_are_forgotten_at_the_bound(
     assert others == store.given[3:]
     assert first not in others
     assert (5, 1) == _counts(budgets)
+
+
+async def test_a_call_that_gets_no_answer_while_older_ones_are_swept_is_swept_later(
+    autojump_clock, monkeypatch
+):
+    monkeypatch.setattr(tried, "UNANSWERED_MAX", 1)
+    store = FaultyStore()
+    budgets = some_budgets(store)
+
+    async def reserve():
+        store.faults.append(DatabaseGone("no answer"))
+        with pytest.raises(DatabaseGone):
+            await budgets.reserve(ChatId(uuid4()), MODEL, PROMPT, "answer")
+
+    await reserve()
+    store.meanwhile.append(reserve)  # it takes the place of the one that is being swept
+
+    await gave_back(budgets, [], seconds=2 * tried.UNANSWERED_SECONDS + 4 * SWEEP_SECONDS)
+
+    assert [2, 2] == [store.given.count(each) for each in dict.fromkeys(store.given)]
 
 
 def _counts(budgets):
