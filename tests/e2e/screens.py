@@ -10,8 +10,11 @@ import struct
 import subprocess
 import termios
 import time
+from itertools import groupby
+from unicodedata import normalize
 
 import pyte
+from wcwidth import wcwidth
 
 from tests.e2e.daemons import command, environment
 from tests.patience import PATIENCE_SECONDS
@@ -20,11 +23,26 @@ READ_BYTES = 65_536
 HISTORY_LINES = 5_000  # of what has scrolled away
 
 
+class JoiningScreen(pyte.HistoryScreen):
+    """A screen that keeps what takes no column of its own, such as a joiner of emoji, with the
+    letter before it. pyte drops it, and all that is written behind it at once."""
+
+    def draw(self, data):
+        for takes_columns, letters in groupby(data, key=lambda letter: wcwidth(letter) != 0):
+            if takes_columns:
+                super().draw("".join(letters))
+                continue
+            row, at = self.buffer[self.cursor.y], max(0, self.cursor.x - 1)
+            if not row[at].data:  # the right half of a wide letter
+                at -= 1
+            row[at] = row[at]._replace(data=normalize("NFC", row[at].data + "".join(letters)))
+
+
 class ScreenTerminal:
     """A command in a terminal of its own, so many columns wide and lines high."""
 
     def __init__(self, *words, columns=80, lines=24, **settings):
-        self._screen = pyte.HistoryScreen(columns, lines, history=HISTORY_LINES, ratio=0.5)
+        self._screen = JoiningScreen(columns, lines, history=HISTORY_LINES, ratio=0.5)
         self._stream = pyte.ByteStream(self._screen)
         self._here, mine = pty.openpty()
         self.raw = b""  # all that was written
@@ -62,6 +80,10 @@ class ScreenTerminal:
     def shown(self):
         """The screen, without the spaces at the ends of its lines."""
         return "\n".join(line.rstrip() for line in self._screen.display)
+
+    @property
+    def cursor(self):
+        return self._screen.cursor.y, self._screen.cursor.x
 
     @property
     def everything(self):

@@ -3,10 +3,9 @@
 from collections.abc import Callable, Coroutine
 from typing import TYPE_CHECKING, Any
 
-from prompt_toolkit.filters import Condition, emacs_mode, is_searching
+from prompt_toolkit.filters import Condition, emacs_mode, is_searching, vi_navigation_mode
 from prompt_toolkit.filters.base import Filter
 from prompt_toolkit.key_binding import KeyBindings, KeyPressEvent, merge_key_bindings
-from prompt_toolkit.key_binding.bindings.open_in_editor import load_open_in_editor_bindings
 
 from adapters.cli.chat.deciding.key_table import KEYS, Action
 from adapters.cli.chat.place.commands import DeskCommands
@@ -27,7 +26,7 @@ LIST_KEYS = {  # the keys of a list that do more than choose, and what a list ca
 def bind(window: "ChatWindow", commands: DeskCommands) -> None:
     """Give a window its keys."""
     keys = WindowKeys(window, commands)
-    bound = [keys.of_the_table(), keys.of_asks(), keys.of_lists(), load_open_in_editor_bindings()]
+    bound = [keys.of_the_table(), keys.of_asks(), keys.of_lists()]
     window.app.key_bindings = merge_key_bindings(bound)
 
 
@@ -54,7 +53,9 @@ class WindowKeys:
                 when = when & Condition(lambda: not self._window.buffer.text)
             is_eager = key.action is Action.STOP
             bindings.add(*key.keys, filter=when, eager=is_eager)(actions[key.action])
+        # Those of prompt_toolkit take what was written for sent: there is nothing that sends it.
         bindings.add("c-x", "c-e", filter=self._is_typing)(self._edit_outside)
+        bindings.add("v", filter=self._is_typing & vi_navigation_mode)(self._edit_outside)
         return bindings
 
     def _actions(self) -> dict[Action, Callable[[KeyPressEvent], None]]:

@@ -58,7 +58,9 @@ def layout_of(window: WindowView) -> Layout:
     parts = WindowParts(window)
     search = SearchToolbar()
     prompt = Window(
-        BufferControl(window.buffer, search_buffer_control=_control_of(search)),
+        BufferControl(
+            window.buffer, search_buffer_control=_control_of(search), preview_search=True
+        ),
         height=Dimension(min=1, max=INPUT_ROWS_MAX),
         wrap_lines=True,
         dont_extend_height=True,

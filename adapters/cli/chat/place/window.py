@@ -80,6 +80,7 @@ class ChatWindow:
             multiline=True,
             history=history_of_lines() or InMemoryHistory(),
             complete_while_typing=True,
+            tempfile_suffix=".md",  # of what $EDITOR is given
             on_text_changed=self._text_changed,
         )
         self.query = Buffer(multiline=False, on_text_changed=self._query_changed)
@@ -137,6 +138,7 @@ class ChatWindow:
     def toggle_vi(self) -> bool:
         is_vi = self.app.editing_mode is EditingMode.VI
         self.app.editing_mode = EditingMode.EMACS if is_vi else EditingMode.VI
+        self.app.vi_state.reset()  # a search leaves it as if Esc had been pressed
         return not is_vi
 
     # What keys do
@@ -155,6 +157,7 @@ class ChatWindow:
         if line.strip() and asked is None:
             self.buffer.append_to_history()
         self.buffer.reset()
+        self.app.vi_state.reset()  # each line begins in the mode in which one types
         self.answer(line, busy=busy, asked=asked)
 
     def answer(self, line: str, *, busy: str = "", asked: Ask | None = None) -> None:

@@ -5,93 +5,15 @@ import re
 import tempfile
 from pathlib import Path
 
-import httpx2
 import pytest
 
-from tests.e2e.daemons import a_daemon, run
-from tests.e2e.processes import belonging_to, eventually, free_ports
+from tests.e2e.daemons import a_daemon
+from tests.e2e.processes import free_ports
 from tests.e2e.providers import a_provider
 from tests.e2e.screens import ScreenTerminal
+from tests.e2e.terminal.stories import AT_WORK, ENDLESS, LARGE, LOOK, SMALL, calls, chat_of
 
 pytestmark = pytest.mark.slow
-
-SMALL, LARGE = {"columns": 80, "lines": 24}, {"columns": 200, "lines": 60}
-LOOK = "[[tool-calls: list_templates:{}]] [[text: looked]] look"
-CHAT_ID = re.compile(r"promptcorner chat\s+([0-9a-f-]{36})")
-AT_WORK = ("thinking", "answering", "stopping")
-ENDLESS = "[[deltas: 10000]] [[delta-ms: 50]] go on"
-
-
-@pytest.fixture(scope="module")
-def place():
-    """A daemon and its model, and a home for what the terminal keeps."""
-    with tempfile.TemporaryDirectory(prefix="promptcorner-tests-") as top:
-        Path(top).chmod(0o711)
-        (Path(top) / "templates/web").mkdir(parents=True)
-        (Path(top) / "templates/web/README.md").write_text("a place")
-        settings = {
-            "PROMPTCORNER_DRAIN_SECONDS": "0",
-            "PROMPTCORNER_SANDBOX": "none",
-            "PROMPTCORNER_TEMPLATES_DIR": f"{top}/templates",
-            "PROMPTCORNER_APPROVAL_RULES": "list_templates=ask,read_skill=ask",
-        }
-        home = Path(top) / "home"
-        with a_provider() as provider, a_daemon(home, **settings, **provider.settings) as daemon:
-            url = "http://" + daemon.wait_ready()["listen"]
-            yield {
-                "PROMPTCORNER_URL": url,
-                "PROMPTCORNER_DATA_DIR": str(home),
-                "XDG_STATE_HOME": f"{top}/state",
-                "PAGER": "cat",
-            }
-            assert 0 == daemon.stop()
-        eventually(lambda: not belonging_to(top), "every process of the daemon is gone")
-
-
-@pytest.fixture
-def opened(place):
-    """Open a terminal; all are closed at the end."""
-    terminals = []
-
-    def start(*words, size=SMALL, waits_for="new chat", **settings):
-        terminal = ScreenTerminal("chat", *words, **size, **place, **settings)
-        terminals.append(terminal)
-        if waits_for:
-            terminal.until(waits_for)
-        return terminal
-
-    yield start
-    for terminal in terminals:
-        terminal.close()
-
-
-def answers_of(terminal):
-    """The screen above the window."""
-    return terminal.shown.split("\n──")[0]
-
-
-def chat_of(terminal):
-    """Leave a terminal; the id of its chat, as it says how to come back."""
-    terminal.types("\x04")
-    code = terminal.ends()
-    found = CHAT_ID.findall(terminal.everything.replace("\n", ""))
-    return code, found[-1]
-
-
-@pytest.fixture(scope="module")
-def prompts_of(place):
-    """A function that asks the daemon what a user has said in a chat."""
-    code, out, err = run("tokens", "create", "stories", **place)
-    assert 0 == code, err
-    headers = {"Coder-Session-Token": out.strip(), "X-Coder-Bypass-Ratelimit": "true"}
-
-    def ask(chat):
-        path = f"/api/experimental/chats/{chat}/prompts"
-        answer = httpx2.get(place["PROMPTCORNER_URL"] + path, headers=headers, timeout=60)
-        assert 200 == answer.status_code, f"{path}: {answer.text}"
-        return [one["text"] for one in answer.json()["prompts"]]
-
-    return ask
 
 
 def test_a_chat_is_begun_left_and_taken_up_again(opened, prompts_of):
@@ -224,10 +146,6 @@ def test_questions_and_plans_are_forms(opened):
     terminal.types("y")
 
     terminal.until("> Carry out the plan.", gone="planning ·")
-
-
-def calls(*wanted):
-    return " ".join(f"{name}:{json.dumps(arguments)}" for name, arguments in wanted)
 
 
 def test_calls_are_cards_that_tell_how_they_ended_and_open_whole(opened, place):
