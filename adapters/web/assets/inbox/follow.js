@@ -6,6 +6,7 @@
 
 import { unread } from "../inbox_count.js";
 import { route } from "../routes.js";
+import { rereader } from "../shared/rereader.js";
 import { effect, signal } from "../ui.js";
 import { api } from "../wire/api.js";
 import { hearWatch } from "../wire/watch.js";
@@ -23,26 +24,14 @@ const KINDS = new Set(["again", "created", "status_change", "action_required", "
 /** The newest notices as they were read last; null: never. */
 export const notices = signal(/** @type {Notice[] | null} */ (null));
 
-let timer = 0;
-let wanted = false;
-
 /** Follow the inbox from now on. */
 export function followInbox() {
   hearWatch((event) => KINDS.has(event.kind) && soon());
-  document.addEventListener("visibilitychange", () => wanted && soon());
   void readInbox().catch(() => {}); // the next news ask again
   if (isSubscribed()) void import("./push.js").then((push) => push.followWatching(), () => {});
 }
 
-function soon() {
-  wanted = true;
-  if (timer || document.visibilityState !== "visible") return;
-  timer = window.setTimeout(() => {
-    timer = 0;
-    wanted = false;
-    void readInbox().catch(() => {});
-  }, PAUSE_MS);
-}
+const soon = rereader(readInbox, PAUSE_MS);
 
 /** Read the newest page, and mark what is about chats that are looked at. */
 export async function readInbox() {

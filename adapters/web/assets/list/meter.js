@@ -4,6 +4,7 @@
  * this module is loaded when the page has nothing else to do.
  */
 
+import { rereader } from "../shared/rereader.js";
 import { money } from "../text/money.js";
 import { effect, html, signal } from "../ui.js";
 import { api } from "../wire/api.js";
@@ -20,25 +21,13 @@ const RESTING = new Set(["waiting", "error", "requires_action"]);
 
 /** @type {import("../vendor/preact.js").Signal<Limit | null>} */
 const nearest = signal(null);
-let timer = 0;
-let wanted = false;
+const soon = rereader(read, PAUSE_MS);
 
 /** Follow what is used of the limits from now on. */
 export function followSpend() {
   hearWatch((event) => (event.kind === "again" || RESTING.has(event.chat?.status)) && soon());
-  document.addEventListener("visibilitychange", () => wanted && soon());
   effect(() => void (meter.value = nearest.value && Meter));
   void read().catch(() => {}); // the next news ask again
-}
-
-function soon() {
-  wanted = true;
-  if (timer || document.visibilityState !== "visible") return;
-  timer = window.setTimeout(() => {
-    timer = 0;
-    wanted = false;
-    void read().catch(() => {});
-  }, PAUSE_MS);
 }
 
 async function read() {
