@@ -177,7 +177,10 @@ class AsyncClient:
 
 
 class ChatEvents:
-    """The events of a chat, over any number of connections: `async with`, then `async for`."""
+    """The events of a chat, over any number of connections: `async with`, then `async for`.
+
+    The block may be entered again after it was left; it goes on where it was.
+    """
 
     def __init__(
         self,
@@ -208,6 +211,7 @@ class ChatEvents:
         traceback: TracebackType | None,
     ) -> None:
         self._read = None  # the generators of the HTTP library end here, not after the event loop
+        self._stream.disconnected()
         await self._connection.aclose()
 
     def __aiter__(self) -> Self:

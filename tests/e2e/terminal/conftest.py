@@ -10,7 +10,7 @@ from tests.e2e.daemons import a_daemon, run
 from tests.e2e.processes import belonging_to, eventually
 from tests.e2e.providers import a_provider
 from tests.e2e.screens import ScreenTerminal
-from tests.e2e.terminal.stories import SMALL
+from tests.e2e.terminal.stories import LARGE, SMALL
 
 
 @pytest.fixture(scope="session")
@@ -37,6 +37,12 @@ def place():
             }
             assert 0 == daemon.stop()
         eventually(lambda: not belonging_to(top), "every process of the daemon is gone")
+
+
+@pytest.fixture(params=[SMALL, LARGE], ids=["80x24", "200x60"])
+def size(request):
+    """The sizes of a terminal at which a central story is told."""
+    return request.param
 
 
 @pytest.fixture

@@ -4,7 +4,7 @@ from unicodedata import normalize
 
 import pytest
 
-from tests.e2e.terminal.stories import AT_WORK, LARGE, SMALL, chat_of
+from tests.e2e.terminal.stories import AT_WORK, chat_of
 
 pytestmark = pytest.mark.slow
 
@@ -19,11 +19,6 @@ WIDE = (
     "e\u0301a\u0308o\u0302 n\u0303",
     "\U0001f469\u200d\U0001f469\u200d\U0001f467 \U0001f44d\U0001f3fd \u2764\ufe0f",
 )
-
-
-@pytest.fixture(params=[SMALL, LARGE], ids=["80x24", "200x60"])
-def size(request):
-    return request.param
 
 
 def test_a_line_is_edited_as_in_emacs_and_as_in_vi(opened, size):

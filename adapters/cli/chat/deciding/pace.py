@@ -9,6 +9,7 @@ REDRAWS_MAX = 30  # a second
 FREE_REDRAWS = 20  # of these at once; the others come at even distances
 PACE_SECONDS = 0.1
 TICK_SECONDS = 0.125  # between looks at what has happened
+SLEEP_SECONDS = 4.0  # between two looks that should be a tick apart
 GROWTH_SECONDS = 0.16  # at least between redraws that only show an answer grow
 
 
@@ -31,6 +32,22 @@ class RedrawPace:
     def is_due(self, now: float) -> bool:
         """Tell whether news may be drawn: the last redraw is long enough ago."""
         return not self._drawn or now - self._drawn[-1] >= GROWTH_SECONDS
+
+
+class SleepWatch:
+    """Notices that the machine or this program has slept, by the clock on the wall.
+
+    A connection may be dead afterwards, and the other side cannot say so. The clock that redraws go
+    by stands still while a machine sleeps. One that somebody has set only costs a connection.
+    """
+
+    def __init__(self) -> None:
+        self._seen: float | None = None
+
+    def look(self, wall_seconds: float) -> bool:
+        """Take a look, as at every tick; return True if the last one was too long ago."""
+        last, self._seen = self._seen, wall_seconds
+        return last is not None and abs(wall_seconds - last) >= SLEEP_SECONDS
 
 
 class AskGate:

@@ -3,6 +3,10 @@
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
+from rich.cells import cell_len
+
+from adapters.cli.chat.reading.drawing import fitted
+
 ROWS_MAX = 12  # shown at once; the list scrolls
 MARGIN = 4  # columns before a row
 
@@ -64,9 +68,10 @@ class PickList:
         for row in rows[first : first + ROWS_MAX]:
             mark = "> " if row is chosen else "  "
             note = f"  {row.note}" if row.note else ""
-            text = fitted(f"{mark}{'  ' * row.depth}{row.text}", max(10, width - len(note) - 1))
+            room = max(10, width - cell_len(note) - 1)
+            text = fitted(f"{mark}{'  ' * row.depth}{row.text}", room)
             style = "class:chosen" if row is chosen else ""
-            lines.append((style, f"{text}{note}"[:width]))
+            lines.append((style, fitted(f"{text}{note}", width)))
         if chosen is not None and chosen.preview:
             preview = chosen.preview.splitlines()[:3]
             lines += [("class:dim", "  " + fitted(line, width - 3)) for line in preview]
@@ -81,9 +86,3 @@ def moved_in_order(ids: Sequence[int], id: int, by: int) -> list[int]:
     at = order.index(id)
     order.insert(max(0, min(at + by, len(order) - 1)), order.pop(at))
     return order
-
-
-def fitted(text: str, width: int) -> str:
-    """Return a text on one line that is not longer than so many characters."""
-    flat = " ".join(text.split()) if "\n" in text else text
-    return flat if len(flat) <= width else flat[: max(1, width - 1)] + "…"

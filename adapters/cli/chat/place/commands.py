@@ -51,7 +51,7 @@ class DeskCommands:
 
     async def do_new(self, rest: str) -> None:
         await self._live.leave()
-        self._live.note("── a new chat: it begins with your first message")
+        self._live.note("── a new chat: it begins with your first message", "title")
 
     async def do_resume(self, rest: str) -> None:
         if rest and (id := _id(rest)) is not None:
@@ -221,7 +221,7 @@ class DeskCommands:
             before = min(message.id for message in page.messages)
 
     async def do_share(self, rest: str) -> None:
-        chat = await self._client.request(api.get_chat(self._chat))
+        chat = await self._client.request(api.get_chat(self._root))  # agents come with it
         if rest.lower() == "all":
             await self._client.request(requests.let_read(chat.id, group=chat.organization_id))
         elif rest:
@@ -252,6 +252,11 @@ class DeskCommands:
     def _chat(self) -> UUID:
         assert self._live.chat is not None, "the command needs a chat, and was refused without one"
         return self._live.chat.id
+
+    @property
+    def _root(self) -> UUID:
+        chat = self._live.chat
+        return self._chat if chat is None else chat.root_chat_id
 
     def values(self, command: str) -> Sequence[tuple[str, str]]:
         """Return what a command may take, for completion."""

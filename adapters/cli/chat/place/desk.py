@@ -77,7 +77,8 @@ class Desk:
             await self._typed(line, busy=busy, asked=asked)
         except (RequestRefused, ServerUnreachable, CannotAttach) as fault:
             self.live.note(f"✗ {fault}", "error")
-            if line and not isinstance(asked, ConsentAsk):
+            is_refused = isinstance(fault, RequestRefused) and read_slash(line) is not None
+            if line and not is_refused and not isinstance(asked, ConsentAsk):
                 self.front.put(line)  # nothing that was typed is lost
 
     async def _typed(self, line: str, *, busy: str, asked: Ask | None) -> None:

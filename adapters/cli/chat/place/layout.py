@@ -1,6 +1,5 @@
 """The layout of the window: one part below the other, each as high as it has to be."""
 
-from textwrap import wrap
 from typing import Protocol
 
 from prompt_toolkit.application import Application
@@ -26,7 +25,7 @@ from adapters.cli.chat.deciding.pace import AskGate
 from adapters.cli.chat.deciding.picking import PickList
 from adapters.cli.chat.place.desk import Desk
 from adapters.cli.chat.reading.cards import cut_line
-from adapters.cli.chat.reading.drawing import one_line
+from adapters.cli.chat.reading.drawing import fitted, one_line, wrapped
 from promptcorner_client.transcript import text_of
 from runtime.clock import wall
 
@@ -144,7 +143,7 @@ class WindowParts:
         shown = [
             (style if is_open else "class:dim", row)
             for style, text in asked.lines(wall())
-            for row in wrap(text, self._columns - 1, subsequent_indent="  ") or [""]
+            for row in wrapped(text, self._columns - 1)
         ]
         return joined(shown if is_open else [*shown, ("class:dim", "keys answer once you pause")])
 
@@ -159,8 +158,7 @@ class WindowParts:
         return [("class:lost" if is_lost else "class:state", self._window.state())]
 
     def _fitted(self, text: str) -> str:
-        columns = self._columns
-        return text if len(text) < columns else text[: columns - 2] + "…"
+        return fitted(text, self._columns - 1)
 
     @property
     def _columns(self) -> int:

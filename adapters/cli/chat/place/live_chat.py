@@ -6,6 +6,7 @@ something has changed.
 """
 
 import asyncio
+import contextlib
 import sys
 from collections.abc import Coroutine, Sequence
 from dataclasses import replace
@@ -33,16 +34,23 @@ from adapters.cli.chat.reading.scrollback import (
     Unfinished,
     items_of,
 )
-from adapters.cli.chat.reading.status_line import ChatFacts, used_tokens
+from adapters.cli.chat.reading.status_line import (
+    ChatFacts,
+    cost_of,
+    used_tokens,
+    with_chat,
+    with_model,
+)
 from adapters.cli.chat.requests import file_content
 from promptcorner_client import api
-from promptcorner_client.api import CostSummary, ModelSummary
+from promptcorner_client.api import ModelSummary
 from promptcorner_client.async_client import AsyncClient, ChatEvents
 from promptcorner_client.errors import RequestRefused, ServerUnreachable
 from promptcorner_client.transcript import Transcript
 from promptcorner_client.wire import Chat, ChatApproval, ChatStreamEvent
 
 NEVER = sys.maxsize  # connections are made again as long as the terminal is open
+AGENTS_SECONDS = 3.0  # between looks at agents that work
 LONG_TURN_SECONDS = 15.0  # the end of a longer turn is worth a bell
 AT_WORK = frozenset({"running", "interrupting"})
 Busy = str  # "", queue, steer or interrupt, as the API names what becomes of a message at work
@@ -146,7 +154,7 @@ class LiveChat:
         self.seen.messages = {message.id: message for message in messages}
         self.seen.status = chat.status
         more = " · older messages are not shown" if page.has_more else ""
-        items: list[Item] = [NoteLine(f"── {chat.title or 'untitled'}{more}")]
+        items: list[Item] = [NoteLine(f"── {chat.title or 'untitled'}{more}", "title")]
         self._output.show([*items, *items_of(messages, self.scrollback)])
         self.facts = ChatFacts()
         self._note_chat(chat)
@@ -174,6 +182,16 @@ class LiveChat:
             connections_max=NEVER,
         )
         self._following = self.spawn(self._read(self._events))
+
+    async def reconnect(self) -> None:
+        """Make the connection anew: it may be dead without anybody having said so."""
+        events, following = self._events, self._following
+        if events is None or following is None:
+            return
+        following.cancel()
+        await asyncio.wait([following])
+        if self._events is events:
+            self._following = self.spawn(self._read(events))
 
     async def _read(self, events: ChatEvents) -> None:
         async with events:
@@ -277,35 +295,28 @@ class LiveChat:
         self._note_chat(chat)
         self._output.changed()
 
+    async def _look_at_agents(self, chat: UUID) -> None:
+        """Look from time to time how many agents work: the stream of their root does not tell."""
+        while self.chat is not None and self.chat.id == chat and self.facts.agents_at_work:
+            await asyncio.sleep(AGENTS_SECONDS)
+            with contextlib.suppress(RequestRefused, ServerUnreachable):  # the next look says it
+                await self.refresh()
+
     def _note_chat(self, chat: Chat) -> None:
+        before = self.facts.agents_at_work
         self.chat = chat
-        at_work = sum(child.status not in ("waiting", "error") for child in chat.children)
-        self.facts = replace(
-            self.facts,
-            title=chat.title,
-            agents=len(chat.children),
-            agents_at_work=at_work,
-            is_planning=bool(chat.plan_mode),
-            is_agent=bool(chat.parent_chat_id),
-            is_new=False,
-            used_tokens=used_tokens(self.seen.history[-8:]),
-        )
+        self.facts = with_chat(self.facts, chat, used_tokens(self.seen.history[-8:]))
         self._note_model(chat)
+        if self.facts.agents_at_work and not before:
+            self.spawn(self._look_at_agents(chat.id))
 
     def _note_model(self, chat: Chat | None) -> None:
-        own = chat.last_model_config_id if chat is not None else None
         last_effort = chat.last_reasoning_effort or "" if chat is not None else ""
-        wanted = self.model or own
-        found = [
-            each for each in self.models if each.id == wanted or (not wanted and each.is_default)
-        ]
-        model = found[0] if found else None
+        is_planning = self.facts.is_planning if self.is_planning is None else self.is_planning
         self.facts = replace(
-            self.facts,
-            model=(model.display_name or model.model) if model else "",
-            window_tokens=model.context_limit if model else 0,
+            with_model(self.facts, chat, self.models, self.model),
             effort=self.effort or last_effort,
-            is_planning=self.facts.is_planning if self.is_planning is None else self.is_planning,
+            is_planning=is_planning,
         )
 
     # What the user does
@@ -385,11 +396,3 @@ class LiveChat:
         """Note the answers of a form so far, or close it."""
         self._form = form
         self._output.changed()
-
-
-def cost_of(paid: CostSummary) -> str:
-    """Return a cost for the line of state; what is unknown is not called free."""
-    known = f"${paid.total_cost_micros / 1_000_000:.4f}"
-    if not paid.unpriced_request_count:
-        return known
-    return "cost unknown" if not paid.total_cost_micros else f"{known} + unknown"

@@ -12,7 +12,7 @@ from collections import deque
 from collections.abc import Sequence
 
 from adapters.cli.chat.deciding.asking import Ask
-from adapters.cli.chat.deciding.pace import TICK_SECONDS, AskGate, key_of_ask
+from adapters.cli.chat.deciding.pace import TICK_SECONDS, AskGate, SleepWatch, key_of_ask
 from adapters.cli.chat.deciding.picking import PickList
 from adapters.cli.chat.place.desk import Desk, Pick
 from adapters.cli.chat.place.devices import bell_text, look_at, show_in_pager
@@ -90,11 +90,13 @@ class PlainFront:
 
     async def run(self) -> None:
         """Take lines until the user leaves."""
-        loop = asyncio.get_running_loop()
+        loop, sleeps = asyncio.get_running_loop(), SleepWatch()
         loop.add_reader(sys.stdin.fileno(), self._readable)
         try:
             self._write("> ")
             while not self._left.is_set():
+                if sleeps.look(wall().timestamp()) and self.desk is not None:
+                    self.desk.live.spawn(self.desk.live.reconnect())
                 self._ask(loop.time())
                 try:
                     await asyncio.wait_for(self._left.wait(), TICK_SECONDS)

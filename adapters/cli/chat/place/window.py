@@ -8,6 +8,7 @@ import asyncio
 import os
 import sys
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 
 from prompt_toolkit.application import Application, run_in_terminal
 from prompt_toolkit.buffer import Buffer
@@ -19,7 +20,7 @@ from prompt_toolkit.output.vt100 import Vt100_Output
 from prompt_toolkit.styles import Style
 
 from adapters.cli.chat.deciding.asking import Ask
-from adapters.cli.chat.deciding.pace import TICK_SECONDS, AskGate, RedrawPace
+from adapters.cli.chat.deciding.pace import TICK_SECONDS, AskGate, RedrawPace, SleepWatch
 from adapters.cli.chat.deciding.picking import PickList
 from adapters.cli.chat.place.desk import Desk, Pick
 from adapters.cli.chat.place.devices import (
@@ -32,6 +33,7 @@ from adapters.cli.chat.place.layout import layout_of
 from adapters.cli.chat.reading.drawing import Look, live_fragments, text_of_items
 from adapters.cli.chat.reading.scrollback import Item
 from adapters.cli.chat.reading.status_line import progress_text, spinner_at, state_line
+from runtime.clock import wall
 
 SYNC_BEGIN, SYNC_END = "\x1b[?2026h", "\x1b[?2026l"
 SECOND_ESC_SECONDS = 0.3
@@ -227,7 +229,7 @@ class ChatWindow:
     def state(self) -> str:
         if self.desk is None:
             return ""
-        facts = self.desk.live.state()
+        facts = replace(self.desk.live.state(), attachments=len(self.desk.attachments))
         return state_line(facts, self.app.output.get_size().columns)
 
     def reprint(self) -> None:
@@ -255,10 +257,12 @@ class ChatWindow:
 
     async def draw_news(self) -> None:
         """Draw what has happened, at a pace, until cancelled."""
-        loop = asyncio.get_running_loop()
+        loop, sleeps = asyncio.get_running_loop(), SleepWatch()
         while True:
             works = self.desk is not None and (self.desk.live.works or self.asked is not None)
             await asyncio.sleep(TICK_SECONDS)
+            if sleeps.look(wall().timestamp()) and self.desk is not None:
+                self.desk.live.spawn(self.desk.live.reconnect())
             if self.gate.look(self.asked, loop.time()):
                 self._keep_draft()
             elif self.asked is None and self.draft:

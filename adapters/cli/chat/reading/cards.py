@@ -13,6 +13,7 @@ from promptcorner_client.wire import ChatMessagePart
 
 SUBJECT_MAX = 200  # characters of what a call is about; the rest is in the pager
 COMMANDS = frozenset({"execute", "process_output"})
+SILENT = COMMANDS | {"spawn_agent"}  # of these only words are shown, not the fields around them
 SUBJECTS = {  # the argument that says what a call is about
     "execute": "command",
     "read_file": "path",
@@ -21,6 +22,7 @@ SUBJECTS = {  # the argument that says what a call is about
     "process_output": "process_id",
     "process_signal": "process_id",
     "spawn_agent": "title",
+    "chat_summarized": "source",
     "message_agent": "message",
     "read_skill": "name",
     "read_skill_file": "path",
@@ -151,10 +153,10 @@ def output_of(card: CallCard) -> str:
         return "" if card.has_failed else result
     if not isinstance(result, Mapping):
         return compact(result)
-    for field in ("output", "content", "body", "report", "advice"):
+    for field in ("output", "content", "body", "report", "advice", "summary"):
         if isinstance(text := result.get(field), str):
             return text
-    if card.name in COMMANDS or card.changes or card.has_failed:
+    if card.name in SILENT or card.changes or card.has_failed:
         return ""
     plain = {name: value for name, value in result.items() if name != "ok"}
     return compact(plain) if plain else ""

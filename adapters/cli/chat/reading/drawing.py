@@ -12,6 +12,7 @@ from datetime import datetime
 from io import StringIO
 from typing import ClassVar
 
+from rich.cells import cell_len, set_cell_size
 from rich.console import Console, Group, RenderableType
 from rich.markdown import Heading, Markdown, MarkdownElement
 from rich.padding import Padding
@@ -44,7 +45,7 @@ OUTPUT_LINES = 5  # of a command or a result that went well; the rest is in the 
 FAILED_LINES = 15
 DIFF_LINES = 30
 LIVE_LINES = 5  # of a command that runs
-TONES = {"quiet": "dim", "warning": "yellow", "error": "red"}
+TONES = {"quiet": "dim", "title": "bold", "warning": "yellow", "error": "red"}
 DIFF_STYLES = {"+": "green", "-": "red", "@": "cyan"}
 
 _SEQUENCE = re.compile(
@@ -54,6 +55,7 @@ _SEQUENCE = re.compile(
     |.?)""",
     re.DOTALL | re.VERBOSE,
 )
+_MEASURE = Console(file=StringIO(), legacy_windows=False)  # knows how wide letters are
 _COLOUR = re.compile(r"\x1b\[[0-9;]*m")
 _COLOURS = re.compile(r"[0-9;:]*m")
 _CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
@@ -307,6 +309,20 @@ def harmless(text: str) -> str:
 
 def one_line(text: str) -> str:
     return harmless(text.replace("\n", "?"))
+
+
+def fitted(text: str, columns: int) -> str:
+    """Return a text on one line that takes no more columns; wide letters take two."""
+    flat = " ".join(text.split()) if "\n" in text else text
+    if cell_len(flat) <= columns:
+        return flat
+    return set_cell_size(flat, max(1, columns - 1)).rstrip() + "…"
+
+
+def wrapped(text: str, columns: int) -> list[str]:
+    """Return a text as lines of so many columns; those that go on are indented."""
+    first, *more = Text(text).wrap(_MEASURE, max(20, columns - 2)) or [Text("")]
+    return [first.plain.rstrip(), *(f"  {line.plain.rstrip()}" for line in more)]
 
 
 def coloured(text: str) -> str:

@@ -38,7 +38,7 @@ class ThoughtFold:
 
 @dataclass(frozen=True, slots=True)
 class NoteLine:
-    """A line about the chat itself. `tone`: quiet, warning or error."""
+    """A line about the chat itself. `tone`: quiet, title, warning or error."""
 
     text: str
     tone: str = "quiet"

@@ -1,11 +1,15 @@
 """The line of state below the prompt, and the line of progress above it. Pure."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from uuid import UUID
 
-from adapters.cli.chat.reading.drawing import one_line
+from rich.cells import cell_len
+
+from adapters.cli.chat.reading.drawing import fitted, one_line
+from promptcorner_client.api import CostSummary, ModelSummary
 from promptcorner_client.transcript import Transcript
-from promptcorner_client.wire import ChatMessage
+from promptcorner_client.wire import Chat, ChatMessage
 
 SPINNER = "⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏"
 SPINNER_HZ = 8
@@ -31,12 +35,48 @@ class ChatFacts:
     is_new: bool = False
 
 
+def with_chat(facts: ChatFacts, chat: Chat, used: int | None) -> ChatFacts:
+    """Return the facts with what the daemon says of the chat."""
+    return replace(
+        facts,
+        title=chat.title,
+        agents=len(chat.children),
+        agents_at_work=sum(child.status not in ("waiting", "error") for child in chat.children),
+        is_planning=bool(chat.plan_mode),
+        is_agent=bool(chat.parent_chat_id),
+        is_new=False,
+        used_tokens=used,
+    )
+
+
+def with_model(
+    facts: ChatFacts, chat: Chat | None, models: Sequence[ModelSummary], chosen: UUID | None
+) -> ChatFacts:
+    """Return the facts with the model of the next message: the chosen one, or the chat's own."""
+    wanted = chosen or (chat.last_model_config_id if chat is not None else None)
+    found = (each for each in models if each.id == wanted or (not wanted and each.is_default))
+    model = next(found, None)
+    return replace(
+        facts,
+        model=(model.display_name or model.model) if model else "",
+        window_tokens=model.context_limit if model else 0,
+    )
+
+
+def cost_of(paid: CostSummary) -> str:
+    """Return a cost for the line of state; what is unknown is not called free."""
+    known = f"${paid.total_cost_micros / 1_000_000:.4f}"
+    if not paid.unpriced_request_count:
+        return known
+    return "cost unknown" if not paid.total_cost_micros else f"{known} + unknown"
+
+
 def state_line(facts: ChatFacts, width: int) -> str:
     """Return as much of the state as fits, the most important first to stay."""
     found = list(_pieces(facts))
-    while len(found) > 1 and len(" · ".join(text for _, text in found)) > width - 1:
+    while len(found) > 1 and cell_len(" · ".join(text for _, text in found)) > width - 1:
         found.remove(max(found, key=lambda piece: piece[0]))
-    return one_line(" · ".join(text for _, text in found))[: max(0, width - 1)]
+    return fitted(one_line(" · ".join(text for _, text in found)), width - 1)
 
 
 def _pieces(facts: ChatFacts) -> Sequence[tuple[int, str]]:

@@ -8,6 +8,7 @@ import msgspec
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
+from rich.cells import cell_len
 
 from adapters.cli.chat.deciding.asking import (
     ConsentAsk,
@@ -24,7 +25,13 @@ from adapters.cli.chat.deciding.key_table import (
     meaning_of_interrupt,
 )
 from adapters.cli.chat.deciding.mentions import mention_before, mentions_in
-from adapters.cli.chat.deciding.pace import REDRAWS_MAX, AskGate, RedrawPace
+from adapters.cli.chat.deciding.pace import (
+    REDRAWS_MAX,
+    SLEEP_SECONDS,
+    AskGate,
+    RedrawPace,
+    SleepWatch,
+)
 from adapters.cli.chat.deciding.picking import ListRow, PickList, moved_in_order
 from adapters.cli.chat.deciding.slash_commands import SLASH_COMMANDS, commands_text, read_slash
 from adapters.cli.chat.place.commands import DeskCommands
@@ -142,6 +149,13 @@ def test_redraws_stay_under_their_bound(pauses):
         assert drawn[first + REDRAWS_MAX] - drawn[first] > 0.999
 
 
+def test_a_sleep_is_noticed_once_and_a_slow_tick_is_none():
+    sleeps = SleepWatch()
+    looks = [100.0, 100.1, 103.0, 103.0 + SLEEP_SECONDS, 107.2, 20.0]
+
+    assert [False, False, False, True, False, True] == [sleeps.look(at) for at in looks]
+
+
 def test_a_form_takes_numbers_and_words_and_goes_back():
     form = QuestionsAsk([FormQuestion("One?", [("Tea", ""), ("Milk", "")]), FormQuestion("Two?")])
     second = form.answered("2")
@@ -194,6 +208,12 @@ def test_a_list_is_narrowed_moved_through_and_stops_at_its_ends():
     assert rows.narrowed("nothing").chosen is None
     assert all(len(text) <= 40 for _, text in rows.moved(20).lines(40))
     assert any(text.startswith("> row 20") for _, text in rows.moved(20).lines(40))
+
+
+def test_wide_letters_take_two_columns_of_a_list():
+    rows = PickList("どの話ですか" * 9, [ListRow("1", "日本語の長い題名" * 9, "題")])
+
+    assert all(cell_len(text) <= 40 for _, text in rows.lines(40))
 
 
 @given(st.permutations(range(5)), st.integers(0, 5), st.integers(-3, 3))

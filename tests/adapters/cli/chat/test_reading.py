@@ -8,6 +8,7 @@ import msgspec
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from rich.cells import cell_len
 
 from adapters.cli.chat.reading.blocks import CODE_LINES_MAX, GrowingMarkdown, MarkdownBlock
 from adapters.cli.chat.reading.cards import CallCard, outcome_of, subject_of, whole_text
@@ -15,9 +16,11 @@ from adapters.cli.chat.reading.diffs import changes_of, is_readable_change
 from adapters.cli.chat.reading.drawing import (
     Look,
     coloured,
+    fitted,
     harmless,
     live_fragments,
     text_of_items,
+    wrapped,
 )
 from adapters.cli.chat.reading.scrollback import (
     BEGUN_ANEW,
@@ -179,6 +182,21 @@ def test_a_call_is_a_card_that_runs_until_its_result_is_kept():
     assert "command: ls" in whole_text(card)
 
 
+def test_an_agent_that_is_sent_is_a_line_and_a_summary_its_words():
+    sent = {"chat_id": "c", "title": "Digger", "status": "running", "type": "general"}
+    summed = {"summary": "We spoke of ships.", "source": "manual", "threshold_percent": 70}
+    cards = [
+        CallCard("a", "spawn_agent", {"title": "Digger"}, sent, is_done=True),
+        CallCard("b", "chat_summarized", {"source": "manual"}, summed, is_done=True),
+    ]
+
+    text = text_of_items(cards, Look(has_colour=False, is_plain=True))
+
+    assert (
+        "Done: spawn_agent  Digger\n\nDone: chat_summarized  manual\n  We spoke of ships.\n" in text
+    )
+
+
 @pytest.mark.parametrize("lines", [3, 5, 9])
 def test_the_last_lines_of_an_output_are_shown_and_how_many_are_not(lines):
     output = "".join(f"line {n}\n" for n in range(lines))
@@ -289,6 +307,21 @@ def test_the_line_of_state_fits_and_keeps_the_connection(width):
     if width == 200:
         assert "8.4k of 200k (4 %)" in line
         assert "1 of 3 agents at work" in line
+
+
+@given(st.text("a日👍 e\u0301", max_size=60), st.integers(20, 60))
+def test_texts_are_fitted_and_wrapped_by_columns(text, columns):
+    assert cell_len(fitted(text, columns)) <= columns
+    lines = wrapped(text, columns)
+    assert all(cell_len(line) <= columns for line in lines)
+    assert "".join(text.split()) == "".join("".join(lines).split()), "nothing of it is lost"
+
+
+def test_a_wide_title_takes_its_columns_of_the_line_of_state():
+    facts = ChatFacts(title="日本語の題名" * 3, model="opus")
+
+    assert "日本語" not in state_line(facts, 40)
+    assert state_line(facts, 80).endswith("題名")
 
 
 def test_what_is_not_known_of_the_window_is_not_shown():
