@@ -99,3 +99,13 @@ async def test_what_a_hook_has_done_is_seen(page, api, hooks):
     await page.until_text("changed by a rule")
     await page.until_text("not on a friday")
     assert [] == await page.faults_of_access()
+
+
+async def test_a_prompt_that_a_hook_has_changed_says_so(page, api, hooks):
+    hooks.says["user_prompt_submit"] = override({"prompt": "[[text: good]] without the secret"})
+    chat = await api.chat("with the secret")
+    await page.goto(f"/c/{chat}")
+    await page.until_text("without the secret", "article.me")
+    await page.until_text("changed by a rule", "article.me")
+    assert "with the secret" not in await page.text("article.me")
+    assert [] == await page.faults_of_access()
