@@ -8,31 +8,20 @@ terminal in memory, and each screen that differs from the last becomes a frame.
 """
 
 import contextlib
-import fcntl
 import json
 import os
-import pty
-import select
-import struct
 import subprocess
 import sys
 import tempfile
-import termios
 import time
 import urllib.request
-from html import escape
-from itertools import groupby
 from pathlib import Path
 
-import pyte
+from recording import Recording, picture, save
 
-COLUMNS, LINES = 84, 22
-CELL_WIDTH, LINE_HEIGHT, MARGIN = 8.4, 19, 14
-FRAME_SECONDS_MIN = 0.1  # screens that follow each other faster are one frame
-LAST_FRAME_SECONDS = 4.0  # the picture rests there, and begins again
 READY_SECONDS_MAX = 60.0
 WAIT_SECONDS_MAX = 30.0
-KEY_SECONDS = 0.045
+PAUSE_SECONDS = 1.5  # before a picture: keys answer by then, and titles are there
 
 # What the person types, and what the model does then. The model calls its tool in every request
 # that offers tools, so that a title, which is asked for beside the turn, gets the text at once.
@@ -66,148 +55,30 @@ ASKED = (
     'create_workspace:{"template_id":"services"} '
     'execute:{"command":"sort -k2 -nr p99.txt | head -n 2","timeout":"30s"}'
 )
-COLOURS = {
-    "cyan": "c",
-    "green": "g",
-    "red": "r",
-    "yellow": "y",
-    "blue": "b",
-    "magenta": "m",
-    "brown": "y",  # as pyte calls it
-    "brightblack": "d",
-}
-
-
-class Recording:
-    """The screens of a command, each with the second at which it was seen."""
-
-    def __init__(self, words, settings):
-        self._screen = pyte.Screen(COLUMNS, LINES)
-        self._stream = pyte.ByteStream(self._screen)
-        self._mine, theirs = pty.openpty()
-        fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", LINES, COLUMNS, 0, 0))
-        self._process = subprocess.Popen(
-            words, stdin=theirs, stdout=theirs, stderr=theirs, env=settings, start_new_session=True
-        )
-        os.close(theirs)
-        self._began = time.monotonic()
-        self.frames = []
-
-    def read(self, seconds):
-        """Follow the command for so long."""
-        end = time.monotonic() + seconds
-        while (left := end - time.monotonic()) > 0:
-            if select.select([self._mine], [], [], left)[0]:
-                self._stream.feed(os.read(self._mine, 65_536))
-                self._keep()
-
-    def until(self, text):
-        """Follow the command until this stands on the screen."""
-        end = time.monotonic() + WAIT_SECONDS_MAX
-        while not any(text in line for line in self._screen.display):
-            if time.monotonic() > end:
-                raise TimeoutError(f"{text!r} was not shown:\n" + "\n".join(self._screen.display))
-            self.read(0.05)
-
-    def types(self, text):
-        for letter in text:
-            os.write(self._mine, letter.encode())
-            self.read(KEY_SECONDS)
-
-    def close(self):
-        self._process.kill()
-        self._process.wait()
-        os.close(self._mine)
-
-    def _keep(self):
-        lines = tuple(line_of(self._screen.buffer[y]) for y in range(LINES))
-        at = time.monotonic() - self._began
-        if self.frames and self.frames[-1][1] == lines:
-            return
-        if self.frames and at - self.frames[-1][0] < FRAME_SECONDS_MIN:
-            self.frames[-1] = (self.frames[-1][0], lines)
-        else:
-            self.frames.append((at, lines))
-
-
-def line_of(cells):
-    """Return a line of the screen as SVG: a `tspan` for each run of one style."""
-    styled = [(cells[x].data, style_of(cells[x])) for x in range(COLUMNS)]
-    while styled and styled[-1][0] == " ":
-        styled.pop()
-    runs, x = [], 0
-    for style, run in groupby(styled, key=lambda cell: cell[1]):
-        text = "".join(data for data, _ in run)
-        name = f' class="{style}"' if style else ""
-        runs.append(f'<tspan x="{x * CELL_WIDTH:.1f}"{name}>{escape(text)}</tspan>')
-        x += len(text)
-    return "".join(runs)
-
-
-def style_of(cell):
-    """Return the CSS classes of a cell."""
-    names = [COLOURS[cell.fg]] if cell.fg in COLOURS else []
-    return " ".join([*names, *(["s"] if cell.bold else []), *(["i"] if cell.italics else [])])
-
-
-STYLE = """
-text { font: 14px ui-monospace, "DejaVu Sans Mono", Menlo, Consolas, monospace; fill: #24292f;
-  white-space: pre }
-.paper { fill: #f6f8fa; stroke: #d0d7de }
-.s { font-weight: 600 } .i { font-style: italic }
-.c { fill: #0a6b7d } .g { fill: #1a7f37 } .r { fill: #cf222e } .y { fill: #8a6100 }
-.b { fill: #0969da } .m { fill: #8250df } .d { fill: #6e7781 }
-@media (prefers-color-scheme: dark) {
-  text { fill: #e6edf3 } .paper { fill: #0d1117; stroke: #30363d }
-  .c { fill: #56d4dd } .g { fill: #56d364 } .r { fill: #ff7b72 } .y { fill: #e3b341 }
-  .b { fill: #79c0ff } .m { fill: #d2a8ff } .d { fill: #8b949e }
-}
-.frame { visibility: hidden; animation-iteration-count: infinite;
-  animation-timing-function: step-end }
-@media (prefers-reduced-motion: reduce) {
-  .frame { animation: none } .frame.last { visibility: visible }
-}
+OLD = """def pay(card):
+    while True:
+        if answer := ask(card):
+            return answer
 """
+NEW = """def pay(card, tries=2):
+    for _ in range(tries):
+        if answer := ask(card):
+            return answer
+    raise ProviderSilent(card)
+"""
+PLAN = """## Quicker checkouts
 
-
-def picture(frames):
-    """Return the SVG that plays these frames for ever."""
-    began = frames[0][0]
-    starts = [at - began for at, _ in frames]
-    seconds = starts[-1] + LAST_FRAME_SECONDS
-    names = {}  # each line that is ever shown is drawn once
-    for _, lines in frames:
-        for line in filter(None, lines):
-            names.setdefault(line, f"l{len(names)}")
-    drawn = "".join(f'<text id="{name}">{line}</text>' for line, name in names.items())
-    rules, groups = [], []
-    for number, ((_, lines), start) in enumerate(zip(frames, starts, strict=True)):
-        end = starts[number + 1] if number + 1 < len(frames) else seconds
-        a, b = 100 * start / seconds, 100 * end / seconds
-        is_last = number + 1 == len(frames)
-        before = "0%{visibility:hidden}" if number else ""
-        after = "" if is_last else f"{b:.3f}%{{visibility:hidden}}"
-        rules.append(f"@keyframes f{number}{{{before}{a:.3f}%{{visibility:visible}}{after}}}")
-        uses = "".join(
-            f'<use href="#{names[line]}" x="{MARGIN}" y="{MARGIN + (y + 0.75) * LINE_HEIGHT:.1f}"/>'
-            for y, line in enumerate(lines)
-            if line
-        )
-        last = " last" if is_last else ""
-        groups.append(
-            f'<g class="frame{last}" style="animation-name:f{number};'
-            f'animation-duration:{seconds:.2f}s">{uses}</g>'
-        )
-    width = COLUMNS * CELL_WIDTH + 2 * MARGIN
-    height = LINES * LINE_HEIGHT + 2 * MARGIN
-    return (
-        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width:.0f} {height}" role="img">'
-        f"<title>promptcorner chat in a terminal</title><style>{STYLE}{''.join(rules)}</style>"
-        f"<defs>{drawn}</defs>"
-        f'<rect class="paper" x="0.5" y="0.5" width="{width - 1:.0f}" height="{height - 1}"'
-        ' rx="8"/>'
-        f"{''.join(groups)}</svg>\n"
-    )
+1. Bound the retries at two, in `retries.py`.
+2. Ask the card provider and the stock at the same time.
+3. Measure the p99 for a day, and compare.
+"""
+# What the agents are told lets them work on until the pictures are taken.
+SLOWLY = "[[tool-calls: ]] [[text: ]] [[deltas: 4000]] [[delta-ms: 60]]"
+SLOWLY = SLOWLY.replace("[", r"\u005b").replace("]", r"\u005d")  # it is for them alone
+AGENTS = " ".join(
+    f'spawn_agent:{{"type":"general","title":"{title}","prompt":"{SLOWLY} {title}"}}'
+    for title in ("Bound the retries", "Ask both at once")
+)
 
 
 @contextlib.contextmanager
@@ -217,6 +88,7 @@ def a_daemon(top):
     services = top / "templates" / "services"
     services.mkdir(parents=True)
     (services / "p99.txt").write_text(LATENCIES)
+    (services / "retries.py").write_text(OLD)
     plain = {name: value for name, value in os.environ.items() if not name.startswith("PROMPT")}
     with contextlib.ExitStack() as stack:
         model = _started(
@@ -275,33 +147,104 @@ def _listens(log):
 
 
 def stills(settings, model, folder):
-    """Take pictures of what is asked, and of a list that is chosen from."""
-    program = Path(sys.executable).with_name("promptcorner")
-    recording = Recording([str(program), "chat", "--approve", "ask"], settings)
-    try:
+    """Take pictures of what is asked, of lists that are chosen from, and of all chats."""
+    with recorded(settings, "chat", "--approve", "ask") as recording:
         recording.until("new chat")
         behave(model, {"tool_calls": ASKED, "text": "Two of them are slow.", "reasoning": 12})
         recording.types("Sort them by their latency.\r")
         recording.until("May create_workspace run?")
-        recording.read(1.0)
+        recording.read(PAUSE_SECONDS)
         recording.types("y")
         recording.until("May execute run?")
-        recording.read(1.5)
+        recording.read(PAUSE_SECONDS)
         save(folder / "terminal_consent.svg", recording)
         recording.types("y")
         recording.until("Two of them are slow.")
-        recording.read(2.0)
+        titled(recording, "The slowest services")
         recording.types("\x0f")
         recording.until("What shall be opened?")
-        recording.read(0.5)
+        recording.read(PAUSE_SECONDS)
         save(folder / "terminal_list.svg", recording)
+        recording.types("\x1b")
+        edited(recording, settings, model, folder)
+    with recorded(settings, "chat", "--approve", "allow") as recording:
+        recording.until("new chat")
+        planned(recording, model, folder)
+        delegated(recording, model, folder)
+        board(settings, model, folder)
+
+
+def edited(recording, settings, model, folder):
+    """Let the model ask for an edit, which is shown as a diff."""
+    found = Path(settings["PROMPTCORNER_DATA_DIR"], "workspaces").rglob("retries.py")
+    file = max(found, key=lambda path: path.stat().st_ctime)  # of this chat
+    edits = [{"old_text": OLD, "new_text": NEW}]
+    files = json.dumps({"files": [{"path": str(file), "edits": edits}]})
+    behave(model, {"tool_calls": f"edit_files:{files}", "text": "Two retries at most now."})
+    recording.types("Give the retries a bound.\r")
+    recording.until("May edit_files run?")
+    recording.read(PAUSE_SECONDS)
+    save(folder / "terminal_diff.svg", recording)
+    recording.types("y")
+    recording.until("Two retries at most now.")
+
+
+def planned(recording, model, folder):
+    """Let the model propose a plan, and carry it out."""
+    recording.types("/plan\r")
+    recording.until("it plans, and changes nothing")
+    plan = json.dumps({"plan": PLAN})
+    behave(model, {"tool_calls": f"propose_plan:{plan}", "text": "That is the plan."})
+    recording.types("How do we make checkout quicker?\r")
+    recording.until("Shall it be carried out?")
+    recording.read(PAUSE_SECONDS)
+    save(folder / "terminal_plan.svg", recording)
+    behave(model, {"tool_calls": AGENTS, "text": "Two agents are at it."})
+    recording.types("y")
+    recording.until("Two agents are at it.")
+    titled(recording, "Quicker checkouts")
+
+
+def delegated(recording, model, folder):
+    """Show the agents that the plan is carried out by."""
+    recording.until("2 of 2 agents at work")
+    recording.types("/agents\r")
+    recording.until("The chat and its agents")
+    recording.read(PAUSE_SECONDS)
+    save(folder / "terminal_agents.svg", recording)
+    recording.types("\x1b")
+
+
+def titled(recording, title):
+    """Give the chat a title, as the rehearsal calls each of them the same."""
+    recording.read(PAUSE_SECONDS)
+    recording.types(f"/title {title}\r")
+    recording.read(PAUSE_SECONDS)
+
+
+def board(settings, model, folder):
+    """Show all chats: one that asks, one that works, those at rest."""
+    behave(model, {"tool_calls": ASKED, "text": "Done."})
+    with recorded(settings, "chat", "--approve", "ask") as asking:
+        asking.until("new chat")
+        asking.types("Which services are slow at night?\r")
+        asking.until("May create_workspace run?")
+        titled(asking, "Services at night")
+        with recorded(settings, "chats") as chats:
+            chats.until("asks for consent")
+            chats.read(2 * PAUSE_SECONDS)
+            save(folder / "terminal_board.svg", chats)
+
+
+@contextlib.contextmanager
+def recorded(settings, *words):
+    """Record a command of ours until the block ends."""
+    program = Path(sys.executable).with_name("promptcorner")
+    recording = Recording([str(program), *words], settings)
+    try:
+        yield recording
     finally:
         recording.close()
-
-
-def save(path, recording):
-    """Write the last screen of a recording."""
-    path.write_text(picture([(0.0, recording.frames[-1][1])]))
 
 
 def main(target):
@@ -309,9 +252,7 @@ def main(target):
         top = Path(name)
         top.chmod(0o711)
         with a_daemon(top) as (settings, model):
-            program = Path(sys.executable).with_name("promptcorner")
-            recording = Recording([str(program), "chat"], settings)
-            try:
+            with recorded(settings, "chat") as recording:
                 recording.until("> ")
                 for question, behaviour in TURNS:
                     behave(model, behaviour)
@@ -320,9 +261,7 @@ def main(target):
                     recording.read(0.4)
                     recording.types("\r")
                     recording.until(behaviour["text"].split("\n")[-1])
-                    recording.read(1.5)
-            finally:
-                recording.close()
+                    recording.read(PAUSE_SECONDS)
             stills(settings, model, Path(target).parent)
     Path(target).write_text(picture(recording.frames))
     sys.stdout.write(

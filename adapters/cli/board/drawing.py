@@ -4,7 +4,6 @@ import io
 from collections.abc import Iterator, Sequence
 from datetime import datetime
 
-from rich.cells import cell_len, set_cell_size
 from rich.console import Console
 from rich.text import Text
 
@@ -80,16 +79,17 @@ def _line(row: BoardRow, at: datetime, width: int, *, is_current: bool) -> Text:
     end = f"{age_of(row.since, at):>{AGE}}{tokens_text(row.detail):>{TOKENS}}"
     end += f"{cost_text(row.detail):>{COST}}"
     room = max(10, width - 4 - len(end))
-    why = printable(row.why)
-    why_room = min(cell_len(why), room // 2)
-    title = set_cell_size(printable(row.title) or "(no title)", room - why_room - 1)
+    title, why = Text(printable(row.title) or "(no title)"), Text(printable(row.why))
+    why_room = min(why.cell_len, max(room // 2, room - 1 - title.cell_len))
+    why.truncate(why_room, overflow="ellipsis", pad=True)
+    title.truncate(room - why_room - 1, overflow="ellipsis", pad=True)
     pointer = "▸ " if is_current else "  "
     line = Text.assemble(
         (pointer, "bold"),
         (MARKS[row.group] + " ", COLOURS[row.group]),
-        (title, "bold" if is_current else ""),
+        (title.plain, "bold" if is_current else ""),
         " ",
-        (set_cell_size(why, why_room), COLOURS[row.group] or "dim"),
+        (why.plain, COLOURS[row.group] or "dim"),
         (end, "" if is_current else "dim"),
     )
     if is_current:

@@ -118,6 +118,14 @@ def test_words_are_searched_together_and_filters_are_left_as_they_are(search, qu
     assert f"{query} archived:true".strip() == query_of(archived)
 
 
+def test_a_reason_takes_the_room_that_a_title_leaves_and_a_cut_is_seen():
+    chats = [chat(1, title="Ships", attention="consent"), chat(2, title="w" * 90)]
+    shown = [line.plain for line in frame(board(*chats), AT, width=60, height=9)]
+
+    assert any(line.startswith("▸ ! Ships") and "asks for consent  " in line for line in shown)
+    assert any("www…" in line for line in shown)
+
+
 @pytest.mark.parametrize(("width", "height"), [(80, 24), (200, 60), (20, 5), (1, 1)])
 def test_a_frame_is_as_large_as_the_screen(width, height):
     chats = [chat(number, title="title\x1b[2J " * 20) for number in range(1, 100)]

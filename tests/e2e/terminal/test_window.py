@@ -3,6 +3,7 @@
 import json
 import re
 import tempfile
+from contextlib import ExitStack
 from pathlib import Path
 
 import pytest
@@ -73,7 +74,9 @@ def test_an_unknown_command_is_asked_about_and_not_sent(opened):
     terminal.types("\x03")
     terminal.until(gone="Which model")
     terminal.types("\x03")
-    terminal.until("ctrl-D or /quit leaves, and the chat goes on by itself")
+    terminal.until(
+        "ctrl-D leaves, and the chat goes on by itself · /help lists keys and commands\n"
+    )
     terminal.types("/etc/hosts is a file [[text: so it is]]\r")
 
     shown = terminal.until("so it is", gone="There is no command")
@@ -259,12 +262,17 @@ def test_no_key_is_lost_while_the_answer_comes_fast(opened):
 @pytest.mark.parametrize("ends", ["killed", "replaced"])
 def test_a_daemon_that_goes_in_mid_word_is_waited_for(database, ends):
     port = free_ports()
-    with tempfile.TemporaryDirectory(prefix="promptcorner-tests-") as top, a_provider() as provider:
+    with (
+        tempfile.TemporaryDirectory(prefix="promptcorner-tests-") as top,
+        a_provider() as provider,
+        ExitStack() as stack,
+    ):
         home = Path(top) / "home"
         home.mkdir()
         settings = {
             **provider.settings,
             "DATABASE_URL": database,
+            "PROMPTCORNER_DRAIN_SECONDS": "0",  # one that is told to go does not end the answer
         }
         client = {
             "PROMPTCORNER_URL": f"http://127.0.0.1:{port}",
@@ -274,6 +282,7 @@ def test_a_daemon_that_goes_in_mid_word_is_waited_for(database, ends):
         with a_daemon(home, listen=f"127.0.0.1:{port}", **settings) as first:
             first.wait_ready()
             terminal = ScreenTerminal("chat", **SMALL, **client)
+            stack.callback(terminal.close)
             terminal.until("new chat")
             terminal.types("[[deltas: 60]] [[delta-ms: 50]] talk\r")
             terminal.until("answering")
@@ -292,7 +301,6 @@ def test_a_daemon_that_goes_in_mid_word_is_waited_for(database, ends):
             terminal.until(gone="> kept")
             terminal.types("[[text: here again]] and now\r")
             terminal.until("here again")
-            terminal.close()
             assert 0 == second.stop()
 
 

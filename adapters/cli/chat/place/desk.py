@@ -24,7 +24,7 @@ from adapters.cli.chat.place.live_chat import ChatOutput, LiveChat
 from promptcorner_client import api
 from promptcorner_client.errors import RequestRefused, ServerUnreachable
 
-GO_ON = "ctrl-D or /quit leaves, and the chat goes on by itself · /help lists keys and commands"
+GO_ON = "ctrl-D leaves, and the chat goes on by itself · /help lists keys and commands"
 Pick = tuple[str, ListRow]
 """The key that was pressed, "enter" or one of the list's own, and the row."""
 

@@ -13,7 +13,13 @@ from promptcorner_client.wire import ChatMessagePart
 
 SUBJECT_MAX = 200  # characters of what a call is about; the rest is in the pager
 COMMANDS = frozenset({"execute", "process_output"})
-SILENT = COMMANDS | {"spawn_agent"}  # of these only words are shown, not the fields around them
+SHOWN = {  # the field of a result that says all, where others would only be in the way
+    "create_workspace": "path",
+    "spawn_agent": "",
+    "propose_plan": "",  # the plan is printed as what is asked
+    "ask_user_question": "",  # so are questions
+    "chat_summarized": "summary",
+}
 SUBJECTS = {  # the argument that says what a call is about
     "execute": "command",
     "read_file": "path",
@@ -119,7 +125,7 @@ def subject_of(card: CallCard) -> str:
     field = SUBJECTS.get(card.name)
     if field and args.get(field):
         return cut_line(text_at(args, field))
-    return cut_line(compact(args) if args else "")
+    return cut_line(compact(args) if args and card.name not in SHOWN else "")
 
 
 def outcome_of(card: CallCard) -> str:
@@ -153,10 +159,12 @@ def output_of(card: CallCard) -> str:
         return "" if card.has_failed else result
     if not isinstance(result, Mapping):
         return compact(result)
-    for field in ("output", "content", "body", "report", "advice", "summary"):
+    if card.name in SHOWN and not card.has_failed:
+        return text_at(result, SHOWN[card.name])
+    for field in ("output", "content", "body", "report", "advice"):
         if isinstance(text := result.get(field), str):
             return text
-    if card.name in SILENT or card.changes or card.has_failed:
+    if card.name in COMMANDS or card.changes or card.has_failed:
         return ""
     plain = {name: value for name, value in result.items() if name != "ok"}
     return compact(plain) if plain else ""
