@@ -179,10 +179,12 @@ def approval_view(approval: ChatApproval) -> RenderableType:
 
 def cost_text(paid: CostSummary) -> str:
     """Return the cost of the chat and its agents; requests without a price are not called free."""
-    known = f"{paid.request_count} requests, ${paid.total_cost_micros / 1_000_000:.4f}"
-    if not paid.unpriced_request_count:
-        return known
-    return f"{known}; what {paid.unpriced_request_count} of them cost is unknown"
+    requests = "1 request" if paid.request_count == 1 else f"{paid.request_count} requests"
+    unknown = paid.unpriced_request_count
+    if unknown and unknown == paid.request_count:
+        return f"{requests}; what {'it' if unknown == 1 else 'they'} cost is unknown"
+    known = f"{requests}, ${paid.total_cost_micros / 1_000_000:.4f}"
+    return f"{known}; what {unknown} of them cost is unknown" if unknown else known
 
 
 def call_line(part: ChatMessagePart) -> str:

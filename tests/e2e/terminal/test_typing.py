@@ -128,6 +128,8 @@ def test_commands_models_chats_and_files_are_completed(opened, tmp_path):
     terminal.until(" minimal")
     terminal.types("\t\t")
     terminal.until("> /effort minimal")
+    terminal.types("\x1b")  # closes what is proposed, and takes it back
+    terminal.until("> /effort\n", gone="minimal")
 
 
 @pytest.mark.parametrize("text", WIDE)

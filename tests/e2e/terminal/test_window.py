@@ -197,7 +197,7 @@ def test_commands_change_and_tell_of_the_chat(opened, tmp_path):
     terminal.types("[[text: well said]] hello\r")
     terminal.until("well said", gone=AT_WORK)
     for typed, shown in (
-        ("/cost", "requests, $"),
+        ("/cost", ", $0.00"),
         ("/effort low", "effort low"),
         ("/title Rivers", "· Rivers"),
         (f"/export {tmp_path}/rivers.md", "written to"),

@@ -148,11 +148,13 @@ class WindowKeys:
             window.buffer.reset()
 
     def _escape(self) -> None:
-        """Give up a message that is reworded, or stop the model; else the key does nothing."""
+        """Close what is proposed, give up a message that is reworded, or stop the model."""
         window, desk = self._window, self._window.desk
         if desk is None:
             return
-        if desk.rewording is not None:
+        if window.buffer.complete_state is not None:
+            window.buffer.cancel_completion()
+        elif desk.rewording is not None:
             desk.rewording = None
             window.buffer.reset()
         elif desk.live.works:

@@ -110,7 +110,7 @@ def text_of_items(items: Sequence[Item], look: Look, *, gap: bool = True) -> str
     """Return items as text, each after an empty line."""
     text = ""
     for item in items:
-        is_close = isinstance(item, NoteLine) and item.tone == "quiet"
+        is_close = isinstance(item, NoteLine) and item.tone == "quiet" and "\n" not in item.text
         is_close = is_close or (isinstance(item, MarkdownBlock) and item.goes_on)
         text += ("\n" if gap and not is_close else "") + _drawn(view_of(item, look), look)
     return text

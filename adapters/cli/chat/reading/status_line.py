@@ -13,6 +13,7 @@ from promptcorner_client.wire import Chat, ChatMessage
 
 SPINNER = "⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏"
 SPINNER_HZ = 8
+MODEL_COLUMNS = 32  # of a model's name; a longer one would take the place of all that follows
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,7 +89,7 @@ def _pieces(facts: ChatFacts) -> Sequence[tuple[int, str]]:
         (0, link),
         (1, "planning" if facts.is_planning else ""),
         (1, "agent (/agents goes back)" if facts.is_agent else ""),
-        (2, facts.model or "no model"),
+        (2, fitted(facts.model, MODEL_COLUMNS) or "no model"),
         (4, f"effort {facts.effort}" if facts.effort else ""),
         (3, window_text(facts.used_tokens, facts.window_tokens)),
         (5, facts.cost),

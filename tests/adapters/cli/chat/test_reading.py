@@ -328,6 +328,12 @@ def test_a_wide_title_takes_its_columns_of_the_line_of_state():
     assert state_line(facts, 80).endswith("題名")
 
 
+def test_a_long_name_of_a_model_leaves_room_for_the_rest():
+    facts = ChatFacts(model="Rehearsal (not a real model: set up a provider)", cost="$0.0100")
+
+    assert "Rehearsal (not a real model: se… · $0.0100" in state_line(facts, 80)
+
+
 def test_what_is_not_known_of_the_window_is_not_shown():
     assert ["", "window 128k", "840 tokens"] == [
         window_text(None, 0),
