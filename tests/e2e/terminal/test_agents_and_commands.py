@@ -143,3 +143,27 @@ def test_colours_are_those_for_the_background(opened, flags, settings, is_light)
     assert of_user in terminal.raw
     assert other not in terminal.raw
     assert b"\x1b[97m" not in terminal.raw, "nothing is white on a light background"
+
+
+def test_who_asks_is_named_and_an_agent_is_denied_with_words(opened, size):
+    terminal = opened("--approve", "ask", size=size)
+    asks = r"[[tool-calls: execute:{\"command\":\"rm -r harbour\"}]] [[text: well]] tidy up"
+    terminal.types(f"{spawning(('Digger', asks))}\r")
+    terminal.until("? execute, asked by the agent “Digger”\n  rm -r harbour\n", "May execute run?")
+    terminal.until(gone="keys answer once")
+    terminal.types("n")
+    terminal.until("> n")
+    terminal.types("keep the harbour\r")
+    terminal.until("execute: deny: keep the harbour", "0 of 1 agents at work", gone="May execute")
+
+
+def test_thoughts_are_folded_and_open_whole(opened):
+    terminal = opened()
+    terminal.types("[[reasoning: 400]] [[delta-ms: 5]] [[text: a ship]] think\r")
+    terminal.until("∴ thinking, ")
+    terminal.until("∴ thought, ", "words · ctrl-O opens it", "\na ship\n", gone=AT_WORK)
+    assert "the prompt desk" not in terminal.shown
+    terminal.types("\x0f")
+    terminal.until("What shall be opened?", "> ∴ They are waiting for the cue")
+    terminal.types("\r")
+    terminal.until("First the question, then the pause", gone="What shall be opened?")

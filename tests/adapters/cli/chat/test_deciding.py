@@ -24,6 +24,7 @@ from adapters.cli.chat.deciding.key_table import (
     keys_text,
     meaning_of_interrupt,
 )
+from adapters.cli.chat.deciding.lists import chats_list
 from adapters.cli.chat.deciding.mentions import mention_before, mentions_in
 from adapters.cli.chat.deciding.pace import (
     REDRAWS_MAX,
@@ -38,6 +39,7 @@ from adapters.cli.chat.place.commands import DeskCommands
 from adapters.cli.chat.place.completing import file_completions
 from adapters.cli.chat.place.devices import HISTORY_BYTES_MAX, bell_text, is_light, shorten
 from promptcorner_client.wire import ChatApproval, ChatMessage, ChatMessagePart
+from tests.adapters.cli.test_conversation import CHAT
 from tests.e2e.processes import ROOT
 
 AT = datetime(2030, 1, 1, tzinfo=UTC)
@@ -268,3 +270,13 @@ def test_a_history_that_has_grown_too_long_keeps_whole_entries_of_its_end(tmp_pa
     assert len(kept) <= HISTORY_BYTES_MAX
     assert kept.startswith("# 2030\n+line")
     assert kept.endswith(f"+line {HISTORY_BYTES_MAX // 10 - 1}\n")
+
+
+def test_chats_that_need_their_user_come_first_and_say_what_for():
+    rests = msgspec.structs.replace(CHAT, title="Ships", updated_at=AT)
+    more = {"title": "Harbours", "attention": "question", "question": "Which one?"}
+    asks = msgspec.structs.replace(rests, **more)
+    rows = chats_list([rests, asks], AT).rows
+
+    assert [("Harbours", "Which one?"), ("Ships", "")] == [(row.text, row.preview) for row in rows]
+    assert rows[0].note.startswith("asks a question")
