@@ -132,3 +132,30 @@ async def test_the_client_on_trio_does_the_same():
             await client.request(api.interrupt(CHAT))
 
     assert ("ann", 3) == (me.username, len(daemon.requests))
+
+
+def told(*ids):
+    """A stream of server-sent events that tells of messages."""
+    said = {"chat_id": str(CHAT), "created_at": "2030-01-01T00:00:00Z", "role": "user"}
+    events = (
+        {"type": "message", "chat_id": str(CHAT), "message": {**said, "id": id}} for id in ids
+    )
+    return "".join(f"data: {json.dumps(event)}\n\n" for event in events)
+
+
+async def test_events_whose_block_is_entered_again_go_on_where_they_were():
+    streams, asked = [told(1, 2), told(2, 3)], []
+
+    def answer(request):
+        asked.append(request.url.params.get("after_id"))
+        kind = {"content-type": "text/event-stream"}
+        return httpx2.Response(200, text=streams.pop(0), headers=kind)
+
+    async with AsyncClient("http://d", "t", transport=httpx2.MockTransport(answer)) as client:
+        events, seen = client.follow(CHAT), []
+        for count in (2, 1):
+            async with events:
+                assert not seen or not events.is_connected
+                seen += [(await anext(events)).message.id for _ in range(count)]
+
+    assert ([1, 2, 3], [None, "2"]) == (seen, asked)

@@ -11,6 +11,9 @@ from msgspec import UNSET
 from adapters.cli.chat.reading.diffs import FileChange, changes_of, text_at
 from promptcorner_client.wire import ChatMessagePart
 
+FIELD_MAX = (
+    72  # characters of a field on one line; a longer one has its parts on lines of their own
+)
 SUBJECT_MAX = 200  # characters of what a call is about; the rest is in the pager
 COMMANDS = frozenset({"execute", "process_output"})
 SHOWN = {  # the field of a result that says all, where others would only be in the way
@@ -172,7 +175,8 @@ def output_of(card: CallCard) -> str:
 
 def whole_text(card: CallCard) -> str:
     """Return all of a call and its result, for a pager."""
-    lines = [f"{card.mark} {card.name}", "", "called with", indented(pretty(card.args))]
+    given = ["called with", indented(pretty(card.args))] if card.args else ["called with nothing"]
+    lines = [f"{card.mark} {card.name}", "", *given]
     if card.is_done:
         outcome = outcome_of(card)
         lines += ["", f"result{': ' + outcome if outcome else ''}"]
@@ -212,7 +216,10 @@ def pretty(value: object) -> str:
 def _field(value: Any) -> str:
     if isinstance(value, str):
         return value if "\n" not in value else "\n" + indented(value)
-    return json.dumps(value, ensure_ascii=False)
+    flat = json.dumps(value, ensure_ascii=False)
+    if len(flat) <= FIELD_MAX:
+        return flat
+    return "\n" + indented(json.dumps(value, ensure_ascii=False, indent=2))
 
 
 def compact(value: object) -> str:

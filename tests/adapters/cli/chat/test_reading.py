@@ -201,6 +201,15 @@ def test_of_some_results_only_the_words_are_shown():
     ] == [line for line in text.splitlines() if line]
 
 
+def test_a_call_that_is_opened_has_its_long_fields_on_lines_of_their_own():
+    result = {"page": 1, "templates": [{"id": f"template {n}"} for n in range(9)]}
+
+    text = whole_text(CallCard("a", "list_templates", {}, result, is_done=True))
+
+    assert "called with nothing\n\nresult\n  page: 1\n  templates: \n" in text
+    assert '      "id": "template 8"\n' in text
+
+
 @pytest.mark.parametrize("lines", [3, 5, 9])
 def test_the_last_lines_of_an_output_are_shown_and_how_many_are_not(lines):
     output = "".join(f"line {n}\n" for n in range(lines))
