@@ -2,6 +2,7 @@
 
 import re
 
+import httpx2
 import pytest
 
 from tests.e2e.daemons import run
@@ -167,3 +168,27 @@ def test_thoughts_are_folded_and_open_whole(opened):
     terminal.until("What shall be opened?", "> ∴ They are waiting for the cue")
     terminal.types("\r")
     terminal.until("First the question, then the pause", gone="What shall be opened?")
+
+
+def test_servers_of_tools_are_listed_with_their_state(opened, place, token):
+    headers = {"Coder-Session-Token": token, "X-Coder-Bypass-Ratelimit": "true"}
+    with httpx2.Client(base_url=place["PROMPTCORNER_URL"], headers=headers) as asking:
+        [organization] = asking.get("/api/v2/users/me").json()["organization_ids"]
+        path = f"/api/v2/organizations/{organization}/mcp-servers"
+        server = {
+            "display_name": "The harbour",
+            "slug": "harbour",
+            "transport": "streamable_http",
+            "url": "http://127.0.0.1:9/mcp",
+            "auth_type": "none",
+            "availability": "default_off",
+            "enabled": True,
+        }
+        made = asking.post(path, json=server)
+        assert 201 == made.status_code, made.text
+        try:
+            terminal = opened()
+            terminal.types("/mcp\r")
+            terminal.until("The harbour (harbour): default off")
+        finally:
+            asking.delete(f"{path}/{made.json()['id']}")
