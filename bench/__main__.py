@@ -19,6 +19,7 @@ MODULES = (
     "fanout",
     "relay",
     "first_token",
+    "paced",
     "agents",
     "tool_batch",
     "projection",
