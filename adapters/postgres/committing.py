@@ -106,7 +106,7 @@ class Committer:
         group = _one_for_each_chat(group)
         statement = write_together([write.encoded for write in group])
         try:
-            async with self._pool.connection() as connection:
+            async with self._pool.connection(ahead=True) as connection:
                 [rows] = await connection.run([statement])
         except DatabaseFault:
             for write in group:

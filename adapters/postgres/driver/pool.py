@@ -1,8 +1,12 @@
 """A pool: a bounded number of connections, each lent to one task at a time.
 
-Waiters are served first come, first served. Of the idle connections the one used last is lent
-first, so that the others may grow old and be closed. A connection is opened when none is idle, and
-checked before it is lent (one poll, no trip). One that comes back closed is forgotten.
+Waiters are served first come, first served; but those that write what has been done (`ahead`) come
+before those that begin something. There are few of them, and behind a crowd of beginnings all that
+is under way would wait as long again.
+
+Of the idle connections the one used last is lent first, so that the others may grow old and be
+closed. A connection is opened when none is idle, and checked before it is lent (one poll, no trip).
+One that comes back closed is forgotten.
 
 The slots are what counts: a task with a slot may hold one connection, and a slot is given back by
 the same `async with` that took it, wherever in it the task is cancelled.
@@ -15,6 +19,7 @@ from dataclasses import dataclass
 from typing import Annotated
 
 import trio
+from trio.lowlevel import ParkingLot
 
 from adapters.postgres.driver import timeouts as limits
 from adapters.postgres.driver.connection import DatabaseConnection
@@ -75,6 +80,32 @@ class _Kept:
     until: float
 
 
+class _Slots:
+    """A semaphore with two queues, of which the one is served before the other."""
+
+    def __init__(self, count: int) -> None:
+        self._free = count
+        self._ahead, self._others = ParkingLot(), ParkingLot()
+
+    def acquire_nowait(self) -> bool:
+        if self._free == 0:
+            return False
+        self._free -= 1
+        return True
+
+    async def acquire(self, *, ahead: bool = False) -> None:
+        if not self.acquire_nowait():
+            await (self._ahead if ahead else self._others).park()  # woken with a slot
+
+    def release(self) -> None:
+        if not self._ahead.unpark() and not self._others.unpark():
+            self._free += 1
+
+    @property
+    def waiting(self) -> int:
+        return len(self._ahead) + len(self._others)
+
+
 class Pool:
     def __init__(
         self,
@@ -91,7 +122,7 @@ class Pool:
         self._wait_seconds = wait_seconds
         self._lifetime_seconds = lifetime_seconds
         self._timeouts = timeouts
-        self._slots = trio.Semaphore(size, max_value=size)
+        self._slots = _Slots(size)
         self._idle: deque[_Kept] = deque()  # the one used last is last
         self._lent: set[_Kept] = set()
         self._draining = False
@@ -101,9 +132,9 @@ class Pool:
         self._waits = Durations()
 
     @asynccontextmanager
-    async def connection(self) -> AsyncIterator[DatabaseConnection]:
-        """Lend a connection for the length of the block."""
-        await self._take_slot()
+    async def connection(self, *, ahead: bool = False) -> AsyncIterator[DatabaseConnection]:
+        """Lend a connection for the length of the block; to one `ahead` before all others."""
+        await self._take_slot(ahead)
         try:
             kept = self._take_idle() or await self._open()
             self._lent.add(kept)
@@ -135,29 +166,26 @@ class Pool:
             kept.connection.close()  # its task is told DatabaseGone at its next word
 
     def statistics(self) -> PoolStatistics:
-        slots = self._slots.statistics()
         return PoolStatistics(
             size=self._size,
             lent=len(self._lent),
             idle=len(self._idle),
-            waiting=slots.tasks_waiting,
+            waiting=self._slots.waiting,
             opened=self._opened,
             closed=dict(self._closed),
             waits=self._waits.statistics(),
         )
 
-    async def _take_slot(self) -> None:
+    async def _take_slot(self, ahead: bool) -> None:
         if self._draining:
             raise DatabaseGone("postgres pool: closed")
-        try:
-            self._slots.acquire_nowait()
-        except trio.WouldBlock:
-            await self._wait_for_slot()
+        if not self._slots.acquire_nowait():
+            await self._wait_for_slot(ahead)
 
-    async def _wait_for_slot(self) -> None:
+    async def _wait_for_slot(self, ahead: bool) -> None:
         since = trio.current_time()
         with trio.move_on_after(self._wait_seconds):
-            await self._slots.acquire()
+            await self._slots.acquire(ahead=ahead)
             self._waits.observe(trio.current_time() - since)
             return
         self._waits.observe(trio.current_time() - since)

@@ -1,6 +1,8 @@
 """Pool: bounded, fair, and no slot is lost, whatever is cancelled or cut wherever."""
 # ruff: noqa: PT012  what raises is the end of a block, not a call in it
 
+from functools import partial
+
 import pytest
 import trio
 import trio.lowlevel
@@ -75,6 +77,42 @@ async def test_waiters_are_served_in_their_order(database, no_leaks):
     assert 6 == waits.count
     assert waits.sum_seconds > 0
     assert pool.statistics().opened == 1
+    await pool.drain(seconds=1)
+
+
+async def test_what_ends_work_is_served_before_what_begins_some(database, no_leaks):
+    pool = Pool(database, size=1)
+    served = []
+
+    async def borrow(name, *, ahead):
+        async with pool.connection(ahead=ahead):
+            served.append(name)
+
+    async with trio.open_nursery() as nursery, pool.connection():
+        for name in ("begin 1", "end 1", "begin 2", "end 2"):
+            nursery.start_soon(partial(borrow, name, ahead=name.startswith("end")))
+            await trio.testing.wait_all_tasks_blocked()
+
+    assert served == ["end 1", "end 2", "begin 1", "begin 2"]
+    await pool.drain(seconds=1)
+
+
+async def test_one_ahead_that_gives_up_leaves_its_slot_to_the_others(database, no_leaks):
+    pool = Pool(database, size=1)
+    gives_up = trio.CancelScope()
+
+    async def borrow():
+        with gives_up:
+            async with pool.connection(ahead=True):
+                pass
+
+    async with trio.open_nursery() as nursery:
+        async with pool.connection():
+            nursery.start_soon(borrow)
+            await trio.testing.wait_all_tasks_blocked()
+            gives_up.cancel()
+        await all_slots_are_there(pool)
+
     await pool.drain(seconds=1)
 
 
