@@ -36,8 +36,10 @@ from adapters.models.providers.anthropic import wire as anthropic
 from adapters.models.providers.dial import direct_dial, tls_context
 from adapters.models.providers.http import HttpClient
 from adapters.models.providers.openai_chat import wire as openai_chat
+from adapters.models.providers.shared_reads import open_shared_reads
 from bench.fixtures import a_provider
 from bench.report import Target
+from runtime.lag import LoopLag
 
 QUESTION = "what does a delta cost, from the socket to the buffer?"
 TARGETS = (
@@ -138,14 +140,15 @@ async def _cpu_us(one: Callable[[], Awaitable[None]]) -> float:
 
 async def _measured(url: str, name: str, wire: Wire) -> dict[str, float]:
     figures: dict[str, float] = {}
-    client = HttpClient(direct_dial(tls_context()))
-    model = _model(url, wire, client)
     seen = Read()
     costs: dict[str, list[float]] = {"floor": [], "ours": []}
-    for _ in range(ROUNDS):
-        costs["floor"].append(await _cpu_us(partial(floor, url, wire, seen)))
-        costs["ours"].append(await _cpu_us(partial(ours, model)))
-    await client.aclose()
+    async with open_shared_reads(LoopLag()) as reads:
+        client = HttpClient(direct_dial(tls_context()), reads)
+        model = _model(url, wire, client)
+        for _ in range(ROUNDS):
+            costs["floor"].append(await _cpu_us(partial(floor, url, wire, seen)))
+            costs["ours"].append(await _cpu_us(partial(ours, model)))
+        await client.aclose()
     for way, found in costs.items():
         figures[f"{name}_{way}_us"] = min(found)
     figures[f"{name}_events_per_read"] = seen.events / seen.reads

@@ -13,5 +13,6 @@ threads     threads for work that blocks, with bounds for each kind of work
 statistics  the records that `statistics()` returns
 log         log entries with fields
 errors      what the kernel raises
+lag         how far the event loop is behind
 clock       the only place that reads time
 """

@@ -1,18 +1,19 @@
 """The daemon: how its parts are wired, its metrics, several processes behind one address, systemd.
 
 For other rooms:
-    daemon          runs the daemon: the composition root
-    parent          runs several processes and restarts them
-    listening       tells commands on this machine where a daemon listens
-    membership      tells a process its place among several
+    daemon           runs the daemon: the composition root
+    parent           runs several processes and restarts them
+    listening        tells commands on this machine where a daemon listens
+    membership       tells a process its place among several
 
 Inside:
-    chat_wiring     puts together what runs chats
-    store_wiring    puts together the durable store
-    entry           answers probes until the door is opened, and again at the end
-    route_wiring    puts together the routes and the door before them
-    relay_wiring    puts together the relay between processes
-    text_values     says which texts of the API have only some values, and which
-    systemd         tells systemd that the daemon is ready, stopping, alive
-    metrics/        counts for Prometheus
+    chat_wiring      puts together what runs chats
+    store_wiring     puts together the durable store
+    provider_wiring  puts together what speaks with providers
+    entry            answers probes until the door is opened, and again at the end
+    route_wiring     puts together the routes and the door before them
+    relay_wiring     puts together the relay between processes
+    text_values      says which texts of the API have only some values, and which
+    systemd          tells systemd that the daemon is ready, stopping, alive
+    metrics/         counts for Prometheus
 """

@@ -41,12 +41,12 @@ from adapters.chats.streams.events import encode_piece
 from adapters.chats.upkeep_stores import SummaryStorage
 from adapters.daemon.metrics.figures import MetricsRegistry
 from adapters.daemon.metrics.telemetry import PrometheusTelemetry
+from adapters.daemon.provider_wiring import Reached, open_client
 from adapters.daemon.store_wiring import Store, open_store
 from adapters.models.assembling import ProcessFacts
 from adapters.models.catalogue import Catalogue, ConfiguredCompacting
 from adapters.models.connecting import RehearsalHost
 from adapters.models.costs import Bookkeeper
-from adapters.models.debug_runs.attempts import RecordingClient
 from adapters.models.debug_runs.recorder import CallRecords, RecordedModels
 from adapters.models.debug_runs.wiring import open_records
 from adapters.models.prompting import Prompting
@@ -85,6 +85,7 @@ from adapters.workspaces.lifecycle import WorkspaceLifecycle, open_lifecycle
 from adapters.workspaces.local import open_workspaces
 from runtime.children import Child, Children, open_children
 from runtime.clock import wall
+from runtime.lag import LoopLag
 from runtime.restart import Restart
 
 STOP_SECONDS = 10.0  # for the supervisor, when its chats have had theirs; then it is cancelled
@@ -103,6 +104,7 @@ class Basis:
     previews: Previews
     intake: Intake
     plugins: Plugins
+    lag: LoopLag
 
     def worker(self) -> WorkerId | None:
         """Return by which id other processes know this one; None before its first lease."""
@@ -135,6 +137,7 @@ class ChatServices:
     approving: ApprovalSettings
     desktops: Desktops
     hooks: HookDispatcher | NoHooks
+    reached: Reached
 
 
 def basis_of(
@@ -142,7 +145,7 @@ def basis_of(
 ) -> Basis:
     vault = open_vault(config.secret_key, config.data_dir)
     intake = Intake(capacity_of(config), uuid4)
-    return Basis(models, dial, vault, Previews(encode_piece), intake, plugins)
+    return Basis(models, dial, vault, Previews(encode_piece), intake, plugins, LoopLag())
 
 
 @asynccontextmanager
@@ -153,9 +156,9 @@ async def open_chats(
     vault, previews, figures = basis.vault, basis.previews, MetricsRegistry()
     async with (
         open_store(config, conninfo, previews, url=url) as store,
-        open_client(basis.dial) as client,
+        open_client(basis.dial, basis.lag) as reached,
         open_background(drain_seconds=min(DRAIN_SECONDS, config.drain_seconds)) as background,
-        open_catalogue(config, store, basis, client) as catalogue,
+        open_catalogue(config, store, basis, reached.client) as catalogue,
         open_records(config, store.pool, store.bus, basis.worker, catalogue) as records,
         open_hooks(config, basis.dial, store.pool, figures) as hooks,
         open_spending(store.pool, catalogue, basis.worker, config.lease_seconds) as spending,
@@ -204,7 +207,7 @@ async def open_chats(
             running = (prompts, previews, supervisor, background, figures, spending, records)
             files, opened = WorkspaceBrowser(workspaces), (forges, approving, desktops, hooks)
             beside = (basis.plugins, files, *opened)
-            yield ChatServices(store, *asked, *running, *beside)
+            yield ChatServices(store, *asked, *running, *beside, reached)
 
 
 def skills_of(store: Store, contexts: PinnedContexts) -> SkillIndex:
@@ -376,15 +379,6 @@ def start_supervisor(
         )
     )
     return supervisor
-
-
-@asynccontextmanager
-async def open_client(dial: Dial) -> AsyncIterator[HttpClient]:
-    client = RecordingClient(dial)
-    try:
-        yield client
-    finally:
-        await client.aclose()
 
 
 def dial_of(environ: Mapping[str, str]) -> Dial:

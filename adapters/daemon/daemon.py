@@ -222,6 +222,7 @@ async def run_daemon(parts: DaemonParts) -> None:
                     "lease": partial(missing_lease, chats.supervisor),
                 },
                 {
+                    "loop": chats.reached.warning,
                     "spending": chats.spending.warnings,
                     "forges": ForgeTokensCheck(chats.forges.tokens, chats.vault).note,
                 },

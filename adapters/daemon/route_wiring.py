@@ -370,6 +370,7 @@ def statistics_of(
         "histories": chats.store.histories.statistics(),
         "prompts": chats.prompts.statistics(),
         "catalogue": chats.catalogue.statistics(),
+        **chats.reached.statistics(),
         "mcp": chats.mcp.statistics(),
         "workspaces": chats.lifecycle.statistics(),
         "browsing": chats.browser.statistics(),

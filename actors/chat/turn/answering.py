@@ -14,7 +14,7 @@ from datetime import datetime
 from uuid import UUID
 
 from actors.chat.turn.deps import TurnDeps, TurnLimits
-from actors.chat.turn.ports import NO_TELEMETRY, Batch, Model, ShowPiece, Telemetry
+from actors.chat.turn.ports import NO_TELEMETRY, Batch, HearsTogether, Model, ShowPiece, Telemetry
 from actors.chat.turn.work import Attempt, Silent, SlowStart
 from actors.law.chat import Role
 from actors.law.failures import wording
@@ -150,16 +150,24 @@ async def _listen(
     guard.renew(limits.startup_seconds, SlowStart(limits.startup_seconds))
     silent, until = Silent(limits.silence_seconds), 0.0
     crash: Exception | None = None
+
+    def take(batch: Batch) -> bool:
+        nonlocal until
+        if (at := now()) >= until:
+            if not until and not isinstance(batch[0], AnswerFailed):
+                telemetry.answer_began(model, at - began)
+            guard.renew(limits.silence_seconds, silent)
+            until = at + limits.silence_seconds * RENEWED_SHARE
+        return hearing.hear(batch, wall())
+
     try:
         with guard:
             async with model.provider.stream(prompt) as batches:
-                async for batch in batches:
-                    if (at := now()) >= until:
-                        if not until and not isinstance(batch[0], AnswerFailed):
-                            telemetry.answer_began(model, at - began)
-                        guard.renew(limits.silence_seconds, silent)
-                        until = at + limits.silence_seconds * RENEWED_SHARE
-                    hearing.hear(batch, wall())
+                if isinstance(batches, HearsTogether):
+                    await batches.hear(take)
+                else:
+                    async for batch in batches:
+                        take(batch)
     except Exception as error:
         if holds_assertion(error):
             raise
@@ -178,7 +186,8 @@ class _Hearing:
         self._show = show
         self._end: AnswerFinished | AnswerFailed | None = None
 
-    def hear(self, batch: Batch, at: datetime) -> None:
+    def hear(self, batch: Batch, at: datetime) -> bool:
+        """Take in a batch, and return whether anything has been said yet."""
         pieces = pieces_of(batch, self._assembly, at)
         alone = len(pieces) == 1
         if pieces:
@@ -189,6 +198,7 @@ class _Hearing:
         last = batch[-1]
         if isinstance(last, AnswerFinished | AnswerFailed):
             self._end = last
+        return self._attempt.has_said
 
     def go_on(self) -> None:
         """Hear what is said further to the same answer."""

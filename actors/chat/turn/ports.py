@@ -5,7 +5,7 @@ from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import Literal, Protocol
+from typing import Literal, Protocol, runtime_checkable
 from uuid import UUID
 
 from actors.chat.turn.work import MessageTimes
@@ -20,6 +20,20 @@ from actors.streams.pieces import Piece
 from actors.tools.approval_rules import ConsentNeed, ServerStart
 
 Batch = Sequence[Delta]  # all that arrived in one read; never empty
+
+
+TakeBatch = Callable[[Batch], bool]
+"""Takes a batch at once. True: the answer has begun to speak, so what follows may be gathered."""
+
+
+@runtime_checkable
+class HearsTogether(Protocol):
+    """Batches of an answer that can be read together with those of others, in one task."""
+
+    async def hear(self, take: TakeBatch) -> None:
+        """Give every batch to `take`, in order, to the end of the answer. Once it has begun to
+        speak, `take` may be called in another task. What it raises is raised here."""
+        ...
 
 
 class ConfiguredProvider(Protocol):

@@ -10,6 +10,7 @@ from contextvars import ContextVar
 
 from adapters.models.debug_runs.documents import NotedExchange
 from adapters.models.providers.http import HttpClient, ProviderRequest, ProviderResponse
+from adapters.models.providers.shared_reads import Take
 from runtime.clock import wall
 
 EXCHANGES_MAX = 16  # of one call; more are made, but not noted
@@ -70,6 +71,9 @@ class NotedResponse(ProviderResponse):
         self.connection = response.connection
         self._response = response
         self._exchange = exchange
+
+    async def each(self, take: Take) -> None:
+        """Return at once: what is noted is read by its own task."""
 
     async def receive(self) -> bytes:
         try:

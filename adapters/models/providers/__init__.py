@@ -9,6 +9,9 @@ openai_responses/  OpenAI Responses: requests, responses, provider
 facts/             facts about models, by their names
 dial               connections, over a proxy where there is one
 http               the HTTP client of all providers, and the headers that name us
+sockets            TCP and TLS that can be read without waiting
+shared_reads       reading all answers that speak in one task
+read_pace          when they are read again, and how many in a row
 framing            the end of a response's body
 sse                server-sent events
 streaming          one call, from request to deltas

@@ -6,7 +6,6 @@ never a key. Servers that are spoken to over http are near, and are called direc
 """
 
 import base64
-import os
 import ssl
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
@@ -17,13 +16,13 @@ import h11
 import trio
 
 from adapters.models.providers.faults import ProviderUnreachable, UntrustedPeer
+from adapters.models.providers.sockets import EncryptedStream, WaitingStream
 
 # For looking up the name, TCP and TLS together; then `ProviderUnreachable`.
 CONNECT_SECONDS_MAX = 30.0
 CLOSE_SECONDS_MAX = 2.0
 TUNNEL_HEAD_BYTES_MAX = 16 * 1024  # of a proxy's answer; a longer one opens no tunnel
 READ_BYTES = 64 * 1024
-CLOSED = -1  # the descriptor of a closed socket
 
 _PORTS = {"https": 443, "http": 80}
 
@@ -72,40 +71,6 @@ def new_tls_context() -> ssl.SSLContext:
     return context
 
 
-class WaitingStream(trio.abc.Stream):
-    """A TCP stream that waits before it reads.
-
-    trio's own reads first, and mostly in vain, because the next piece of a stream has not come yet.
-    That is a fifth of what a delta costs.
-    """
-
-    def __init__(self, stream: trio.SocketStream) -> None:
-        self._stream = stream
-        self._descriptor = stream.socket.fileno()  # asking for it each time is expensive
-
-    async def receive_some(self, max_bytes: int | None = None) -> bytes:
-        while True:
-            if self._descriptor == CLOSED:
-                raise trio.ClosedResourceError("socket: we have closed it")
-            await trio.lowlevel.wait_readable(self._descriptor)
-            try:
-                return os.read(self._descriptor, max_bytes or READ_BYTES)
-            except BlockingIOError:  # it was not readable after all
-                continue
-            except OSError as error:
-                raise trio.BrokenResourceError(f"socket: {error}") from error
-
-    async def send_all(self, data: bytes | bytearray | memoryview) -> None:
-        await self._stream.send_all(data)
-
-    async def wait_send_all_might_not_block(self) -> None:
-        await self._stream.wait_send_all_might_not_block()
-
-    async def aclose(self) -> None:
-        self._descriptor = CLOSED  # the number may soon be another's
-        await self._stream.aclose()
-
-
 def direct_dial(context: ssl.SSLContext) -> Dial:
     """Return a function that connects to an origin directly."""
 
@@ -118,9 +83,9 @@ def direct_dial(context: ssl.SSLContext) -> Dial:
 
 async def with_tls(
     stream: trio.abc.Stream, origin: Origin, context: ssl.SSLContext
-) -> trio.abc.Stream:
+) -> EncryptedStream:
     """Return TLS over a stream, after a handshake in which the peer has proved who it is."""
-    tls = trio.SSLStream(stream, context, server_hostname=origin.host, https_compatible=True)
+    tls = EncryptedStream(stream, context, origin.host)
     shaken = False
     try:
         await tls.do_handshake()

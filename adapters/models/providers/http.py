@@ -25,6 +25,7 @@ from actors.law.parts.prompt import Asker
 from adapters.models.providers.dial import CLOSE_SECONDS_MAX, Dial, Origin, hang_up, open_connection
 from adapters.models.providers.faults import BrokenStream, ConnectionLost, UnsendableRequest
 from adapters.models.providers.framing import BodyFraming, BodyUntilClosed, ChunkedBody, SizedBody
+from adapters.models.providers.shared_reads import SharedReads, Take, read_now_of
 from runtime.statistics import CounterMetric, GaugeMetric
 
 WRITE_SECONDS_MAX = 30.0  # for one piece of a request; then `ConnectionLost`
@@ -119,7 +120,14 @@ def _written(request: ProviderRequest, wire: h11.Connection) -> bytes:
 class ProviderResponse:
     """A response: its head, and a body that is read piece by piece."""
 
-    def __init__(self, connection: _Connection, head: h11.Response, framing: BodyFraming) -> None:
+    def __init__(
+        self,
+        connection: _Connection,
+        head: h11.Response,
+        framing: BodyFraming,
+        reads: SharedReads | None = None,
+    ) -> None:
+        self._reads = reads
         self.status = head.status_code
         self.headers: Mapping[str, str] = {
             name.decode("ascii"): value.decode("latin-1") for name, value in head.headers
@@ -150,6 +158,23 @@ class ProviderResponse:
                 return piece
         return b""
 
+    async def each(self, take: Take) -> None:
+        """Call `take` with the pieces that come next, in another task, as long as it returns True
+        and more can come. Where streams are not read together, this returns at once."""
+        stream = read_now_of(self.connection.stream)
+        if stream is None or self._reads is None or self.framing.ended:
+            return
+        assert not self._first, "what came with the head has been received"
+
+        def fed(data: bytes) -> bool:
+            piece = self.framing.feed(data)
+            return (not piece or take(piece)) and not self.framing.ended
+
+        try:
+            await self._reads.each(stream, fed)
+        except _BROKEN as error:
+            raise ConnectionLost("connection reset in the middle of the response") from error
+
     async def read(self, bytes_max: int) -> bytes:
         """Return the body; of a longer one its first `bytes_max` bytes, or a little more."""
         pieces: list[bytes] = []
@@ -170,8 +195,9 @@ class ProviderResponse:
 class HttpClient:
     """The client that all providers of the process share."""
 
-    def __init__(self, dial: Dial) -> None:
+    def __init__(self, dial: Dial, reads: SharedReads | None = None) -> None:
         self._dial = dial
+        self._reads = reads  # None: each answer is read by its own task
         self._idle: OrderedDict[_Connection, Origin] = OrderedDict()  # longest idle first
         self._statistics = HttpStatistics(0, 0, 0, 0)
 
@@ -226,7 +252,8 @@ class HttpClient:
             raise ConnectionLost(
                 f"{request.origin}: connection reset before a response came"
             ) from error
-        response = ProviderResponse(connection, head, _framing(head, request.method))
+        framing = _framing(head, request.method)
+        response = ProviderResponse(connection, head, framing, self._reads)
         response.begin(wire.trailing_data[0])
         return response
 

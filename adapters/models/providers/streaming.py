@@ -6,12 +6,13 @@ Each provider brings a `Decoder` of its own, which is pure. Whatever goes wrong 
 
 from collections.abc import AsyncIterator, Callable
 from contextlib import AsyncExitStack, asynccontextmanager, suppress
+from functools import partial
 from typing import Protocol
 
 import msgspec
 import trio
 
-from actors.chat.turn.ports import Batch
+from actors.chat.turn.ports import Batch, TakeBatch
 from actors.law.parts.assemble import Assembly, ModelAnswer
 from actors.law.parts.deltas import AnswerFailed, AnswerFinished, Delta, ProviderFailure
 from adapters.models.providers.faults import (
@@ -120,6 +121,24 @@ class _Batches:
         self._over = isinstance(batch[-1], AnswerFinished | AnswerFailed)
         return batch
 
+    async def hear(self, take: TakeBatch) -> None:
+        """Fulfils `actors.chat.turn.ports.HearsTogether`."""
+        async for batch in self:
+            if not take(batch) or self._over or self._response is None:
+                continue
+            try:
+                await self._response.each(partial(self._fed, take))
+            except CallFailed as error:
+                self._over = True
+                take((AnswerFailed(call_failure(error, self._who, clock.wall())),))
+
+    def _fed(self, take: TakeBatch, data: bytes) -> bool:
+        """Take a piece of the body. Return False if the answer is over."""
+        if batch := self._decoded(data):
+            self._over = isinstance(batch[-1], AnswerFinished | AnswerFailed)
+            take(batch)
+        return not self._over
+
     async def _next(self) -> Batch:
         try:
             if self._response is None:
@@ -133,18 +152,21 @@ class _Batches:
 
     async def _read(self, response: ProviderResponse) -> Batch:
         while data := await response.receive():
-            self._bytes += len(data)
-            if self._bytes > ANSWER_BYTES_MAX:
-                raise BrokenStream("http: the answer is too long")
-            try:
-                batch = self._decoder.feed(data)
-            except UNREADABLE as error:
-                raise BrokenStream(f"answer: {_fact(error)}") from error
-            if batch:
+            if batch := self._decoded(data):
                 return batch
         if batch := self._decoder.close():
             return batch
         raise ConnectionLost(self._decoder.truncated)
+
+    def _decoded(self, data: bytes) -> Batch:
+        """Return the deltas that a piece of the body completes; there may be none."""
+        self._bytes += len(data)
+        if self._bytes > ANSWER_BYTES_MAX:
+            raise BrokenStream("http: the answer is too long")
+        try:
+            return self._decoder.feed(data)
+        except UNREADABLE as error:
+            raise BrokenStream(f"answer: {_fact(error)}") from error
 
     async def _drain(self) -> None:
         """Read to the end of the body, so that the connection can be used again."""
