@@ -9,12 +9,14 @@ TIMES ?= 20
 LOOPS ?= 0
 DELAYS ?= 0
 SEED ?= 1
+REPEAT ?= 3
+MINUTES ?= 60
 PYTHONS ?= 3.11 3.12 3.13 3.14
 
 # The tests start hundreds of daemons: none of them should compile anew what the last one did.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: help install serve test test-all test-wheel wheels copies vendor which-tests check bench soak stress pictures diagram
+.PHONY: help install serve test test-all test-wheel wheels copies vendor which-tests check bench bench-compare profile soak-daemon soak stress pictures diagram
 
 help:  ## list these commands
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
@@ -69,8 +71,19 @@ check: install  ## format, lint, types, import contracts, house rules
 	$(BIN)/python -m tests.web.check_scripts
 	$(BIN)/pytest -q tests/test_tidy.py tests/test_maps.py tests/test_architecture.py
 
-bench: install  ## the benchmarks; results in bench/results
+bench: install  ## all benchmarks; results in bench/results
 	$(BIN)/python -m bench
+	$(BIN)/python -m bench.whole
+
+bench-compare: install  ## ratios to the last results, or to another commit: make bench-compare BASE=main REPEAT=5
+	$(BIN)/python -m bench.whole $(REPEAT) $(if $(BASE),--base $(BASE),--compare)
+
+profile: WHAT = paced
+profile: install  ## where the time goes, in build/profile-WHAT.svg: make profile WHAT=saturated
+	$(BIN)/python -m bench.profile $(WHAT)
+
+soak-daemon: install  ## a daemon at work for MINUTES=60: its memory, and the size of the database
+	$(BIN)/python -m bench.soak --minutes $(MINUTES)
 
 soak: install  ## the model tests for as long as you like: millions of steps
 	$(BIN)/python -m tests.models.soak
@@ -81,6 +94,7 @@ stress: install  ## tests many times over: make stress WHAT=tests/e2e TIMES=20 L
 
 pictures: install  ## draw the sequences, record the terminal, take pictures of the web pages
 	$(BIN)/python docs/pictures/sequences.py
+	$(BIN)/python docs/pictures/bars.py
 	$(BIN)/python docs/pictures/terminal.py docs/pictures/terminal.svg
 	$(BIN)/python docs/pictures/web.py docs/pictures/web.png build/pictures
 

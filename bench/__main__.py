@@ -24,6 +24,7 @@ MODULES = (
     "tool_batch",
     "projection",
     "housekeeping",
+    "many_stored",
     "working_tree",
     "web",
     "desktop",

@@ -38,6 +38,15 @@ def test_a_picture_is_as_its_text_says(text):
     assert picture(text.read_text()) == committed, f"{text.name} has changed: make pictures"
 
 
+@pytest.mark.parametrize("text", sorted(FOLDER.glob("*.bars")), ids=lambda path: path.stem)
+def test_a_picture_of_parts_is_as_its_text_says(text):
+    drawn = runpy.run_path(str(FOLDER / "bars.py"))["picture"](text.read_text())
+
+    assert drawn == text.with_suffix(".svg").read_text(), f"{text.name} has changed: make pictures"
+    parts = re.findall(r"^[\d.]+ ([^:]+)", text.read_text(), re.MULTILINE)
+    assert all(part in drawn for part in parts)
+
+
 @pytest.mark.parametrize("text", TEXTS, ids=lambda path: path.stem)
 def test_the_table_under_a_picture_has_all_its_steps(text):
     steps = picture(text.read_text()).count('class="digit"')

@@ -12,9 +12,8 @@ Inside:
     config_show    runs `promptcorner config show`
     backup         runs `promptcorner backup` and `promptcorner restore`
     archive        writes and reads the file of a backup
-    bench          runs `promptcorner bench`
-    load           lets chats talk all at once, and measures what their clients see
     fake_provider  runs `promptcorner fake-provider`
+    bench/         runs `promptcorner bench`
     admin/         runs `promptcorner users`, `tokens`, `approvals` and their like
     completion/    runs `promptcorner completion`, and what shells ask
     board/         runs `promptcorner chats`, all chats on one screen

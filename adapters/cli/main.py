@@ -55,7 +55,7 @@ COMMANDS = (
     CliCommand("migrate", "migrate", "bring the database's schema up to date"),
     CliCommand("completion", "completion.command", "let a shell complete commands, chats, models"),
     CliCommand("fake-provider", "fake_provider", "run the rehearsal model as a server"),
-    CliCommand("bench", "bench", "load a running daemon, and see what its clients see"),
+    CliCommand("bench", "bench.command", "load a daemon, and tell what its clients see"),
 )
 
 DESCRIPTION = """\

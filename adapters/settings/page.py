@@ -45,7 +45,7 @@ AWS credentials are also taken from `~/.aws/credentials` (`AWS_PROFILE`,
 `AWS_SHARED_CREDENTIALS_FILE`). `HTTPS_PROXY` and `NO_PROXY` are heeded.
 """
 TAIL = """\
-Commands that speak to a running daemon (`users`, `tokens`, `providers`, `bench`, `chat`) read
+Commands that speak to a running daemon (`users`, `tokens`, `providers`, `chat`) read
 `PROMPTCORNER_URL`, and `PROMPTCORNER_TOKEN` or `PROMPTCORNER_TOKEN_FILE`. On the daemon's machine,
 a user who can read its secret key needs no token.
 """

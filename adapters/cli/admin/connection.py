@@ -32,6 +32,7 @@ LOCAL_HOSTS = ("127.0.0.1", "::1", "localhost")  # this machine; no proxy stands
 ANSWER_SECONDS = 30.0  # for each step of an answer; then the command gives up
 SECRET_CHARACTERS_MAX = 4096  # of a file with a secret; a longer one is refused
 FORBIDDEN = 403
+NOT_THERE = 404
 UNKNOWN_TOKEN = 401
 NO_QUERY: Mapping[str, str] = {}
 
@@ -78,7 +79,7 @@ def add_verb(
     return parser
 
 
-def add_daemon(parser: argparse.ArgumentParser) -> None:
+def add_daemon(parser: "argparse.ArgumentParser | argparse._ArgumentGroup") -> None:
     """Add the flags that say which daemon is asked, and with which token."""
     parser.add_argument("--url", metavar="URL", help="where the daemon is [PROMPTCORNER_URL]")
     parser.add_argument(
@@ -141,7 +142,14 @@ class DaemonClient:
     def get_if_allowed(self, path: str, wanted: type[Answer]) -> Answer | None:
         """Return an answer, or None if this user may not have it."""
         answer = self._send("GET", path, None, NO_QUERY)
-        if answer.status_code == FORBIDDEN:
+        return self._unless(FORBIDDEN, answer, wanted)
+
+    def get_if_there(self, path: str, wanted: type[Answer]) -> Answer | None:
+        """Return an answer, or None if there is nothing at this path."""
+        return self._unless(NOT_THERE, self._send("GET", path, None, NO_QUERY), wanted)
+
+    def _unless(self, none: int, answer: httpx2.Response, wanted: type[Answer]) -> Answer | None:
+        if answer.status_code == none:
             return None
         if not answer.is_success:
             raise self._refusal(answer)

@@ -1,0 +1,92 @@
+"""Does a daemon that works for hours keep its memory, and the database its size?
+
+`python -m bench.soak --minutes 60`. On paper: a turn updates its chat's row three times, in place,
+because a page keeps room for it and no key of an index changes; what it leaves dead is taken away
+by the next look at the page. Messages are only added. So memory is that of the histories that are
+kept, and the bytes of a row stay what they are. What is dead of other tables is for autovacuum.
+
+A first part warms caches and fills pages; it is not counted. Round after round new chats talk, and
+are archived at the end, so that what grows is only what is said.
+"""
+
+import argparse
+import json
+import sys
+
+import psycopg
+import trio
+
+from adapters.cli.admin.connection import DaemonClient
+from adapters.cli.bench import gauges, targets
+from adapters.cli.bench.plan import load_of
+from adapters.cli.bench.running import run_row
+from adapters.cli.bench.starting import a_daemon, a_provider
+from bench.fixtures import a_database
+from bench.report import RESULTS
+from runtime.clock import machine
+
+CHATS, TURNS, DELTAS = 100, 20, 20
+TOKEN = "a-token-of-the-bench-0123456789"
+MINUTES, MINUTES_MAX = 10.0, 24 * 60.0
+WARM_SHARE, WARM_SECONDS = 0.25, 60.0  # of the whole, and at the most
+TABLES = """
+    SELECT relname, n_live_tup, n_dead_tup, n_tup_upd, n_tup_hot_upd, autovacuum_count,
+           pg_table_size(relid), pg_indexes_size(relid)
+      FROM pg_stat_user_tables
+     WHERE n_live_tup + n_dead_tup + n_tup_upd > 0
+     ORDER BY pg_total_relation_size(relid) DESC
+     LIMIT 12
+"""
+COLUMNS = ("live", "dead", "updates", "in_place", "vacuums", "table_bytes", "index_bytes")
+
+
+def looked_at(connection: psycopg.Connection, daemon: int) -> dict[str, object]:
+    """Return the memory of the daemon, and what tables have."""
+    connection.execute("SELECT pg_stat_force_next_flush()")
+    tables = {
+        name: dict(zip(COLUMNS, counts, strict=True))
+        for name, *counts in connection.execute(TABLES).fetchall()
+    }
+    return {"memory": gauges.memory_megabytes([daemon]), "tables": tables}
+
+
+async def soak(minutes: float) -> dict[str, object]:
+    load = load_of("saturated", {"turns": TURNS, "deltas": DELTAS, "think": 0.05}, CHATS)
+    turns = failed = 0
+    async with a_database() as cluster:
+        with (
+            psycopg.connect(cluster.conninfo, autocommit=True) as connection,
+            a_provider(load) as (provider, pid),
+            a_daemon("promptcorner", provider, TOKEN, {"DATABASE_URL": cluster.conninfo}) as daemon,
+        ):
+            with DaemonClient(daemon.url, TOKEN) as client:
+                target = targets.target_of(client, TOKEN, model=None, provider=provider)
+            seconds = minutes * 60
+            began, begin = machine(), None
+            while machine() - began < seconds:
+                row = run_row("promptcorner", load, target, provider=pid, daemon=daemon, pins=False)
+                turns += sum(phase.turns for phase in row.phases.values())
+                failed += sum(row.failures.values())
+                if begin is None and machine() - began > min(seconds * WARM_SHARE, WARM_SECONDS):
+                    begin = looked_at(connection, daemon.pid) | {"turns": turns}
+                print(f"{machine() - began:.0f} s: {turns} turns, {failed} failed", flush=True)
+            end = looked_at(connection, daemon.pid) | {"turns": turns}
+    return {"minutes": minutes, "failed": failed, "begin": begin, "end": end}
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--minutes", type=float, default=MINUTES)
+    options = parser.parse_args()
+    if not 0 < options.minutes <= MINUTES_MAX:
+        parser.error(f"--minutes must be up to {MINUTES_MAX:g}")
+    told = trio.run(soak, options.minutes)
+    text = json.dumps(told, indent=1) + "\n"
+    RESULTS.mkdir(exist_ok=True)
+    (RESULTS / "soak.json").write_text(text)
+    print(text)
+    return 1 if told["failed"] else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
