@@ -10,6 +10,7 @@ from pathlib import Path
 
 import platformdirs
 from prompt_toolkit.history import FileHistory
+from prompt_toolkit.output.vt100 import Vt100_Output
 
 from adapters.cli.chat.reading.drawing import Look
 
@@ -18,6 +19,18 @@ PAGER = "less -R -+F -+X"
 # Terminals that show OSC 9 as a notification, by what they call themselves.
 NOTIFYING = frozenset({"iTerm.app", "WezTerm", "ghostty", "kitty", "WarpTerminal", "rio"})
 LIGHT_BACKGROUNDS = frozenset({"7", "15"})
+
+
+class InlineOutput(Vt100_Output):
+    """A terminal whose scroll-back is the user's: what is erased must not go there."""
+
+    def erase_down(self) -> None:
+        """Erase from the beginning of this line to the end of the screen.
+
+        tmux keeps in its scroll-back what is erased from the very first cell of the screen on, so
+        a space is written there.
+        """
+        self.write_raw(" \x1b[J\r")
 
 
 def is_dumb(environment: Mapping[str, str]) -> bool:

@@ -30,6 +30,8 @@ from promptcorner_client.transcript import text_of
 from runtime.clock import wall
 
 INPUT_ROWS_MAX = 10
+# A terminal that becomes narrower breaks lines that are longer; what is broken is not erased whole.
+RULE_COLUMNS_MAX = 80
 COMPLETIONS_MAX = 8
 QUEUE_ROWS_MAX = 3  # shown above the prompt; the list of ctrl-T has all
 
@@ -73,13 +75,13 @@ def layout_of(window: WindowView) -> Layout:
         _shown_if(parts.progress, Condition(lambda: bool(window.progress()))),
         _shown_if(parts.queue, Condition(lambda: bool(parts.queue())) & ~is_picking),
         _shown_if(parts.ask, Condition(lambda: window.asked is not None) & ~is_picking),
-        Window(height=1, char="─", style="class:rule"),
+        _text(parts.rule),
         ConditionalContainer(_text(parts.rows), is_picking),
         ConditionalContainer(query, is_picking),
         ConditionalContainer(prompt, ~is_picking),
         search,
         ConditionalContainer(CompletionsMenu(max_height=COMPLETIONS_MAX), has_completions),
-        Window(FormattedTextControl(parts.state), height=1, style="class:state"),
+        Window(FormattedTextControl(parts.state), height=1),
     ]
     return Layout(HSplit(rows), focused_element=prompt)
 
@@ -113,6 +115,9 @@ class WindowParts:
 
     def query_prefix(self, line: int, wrapped: int) -> StyleAndTextTuples:
         return [("class:prompt", "search ")]
+
+    def rule(self) -> StyleAndTextTuples:
+        return [("class:rule", "─" * min(RULE_COLUMNS_MAX, self._columns))]
 
     def progress(self) -> StyleAndTextTuples:
         return [("class:dim", self._fitted(self._window.progress()))]

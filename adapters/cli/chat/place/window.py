@@ -16,7 +16,6 @@ from prompt_toolkit.enums import EditingMode
 from prompt_toolkit.formatted_text import StyleAndTextTuples
 from prompt_toolkit.history import InMemoryHistory
 from prompt_toolkit.input import create_input
-from prompt_toolkit.output.vt100 import Vt100_Output
 from prompt_toolkit.styles import Style
 
 from adapters.cli.chat.deciding.asking import Ask
@@ -24,6 +23,7 @@ from adapters.cli.chat.deciding.pace import TICK_SECONDS, AskGate, RedrawPace, S
 from adapters.cli.chat.deciding.picking import PickList
 from adapters.cli.chat.place.desk import Desk, Pick
 from adapters.cli.chat.place.devices import (
+    InlineOutput,
     bell_text,
     history_of_lines,
     look_at,
@@ -76,7 +76,7 @@ class ChatWindow:
         self._pace = RedrawPace()
         self._live: tuple[object, StyleAndTextTuples] = (None, [])
         self._typing = asyncio.Lock()  # lines are done one after the other
-        output = Vt100_Output.from_pty(sys.stdout, term=os.environ.get("TERM"))
+        output = InlineOutput.from_pty(sys.stdout, term=os.environ.get("TERM"))
         output.enable_cpr = False  # nothing is asked of the terminal, so nothing waits for it
         self.buffer = Buffer(
             multiline=True,
