@@ -321,7 +321,7 @@ def fitted(text: str, columns: int) -> str:
 
 def wrapped(text: str, columns: int) -> list[str]:
     """Return a text as lines of so many columns; those that go on are indented."""
-    first, *more = Text(text).wrap(_MEASURE, max(20, columns - 2)) or [Text("")]
+    first, *more = Text(text).wrap(_MEASURE, max(10, columns - 2)) or [Text("")]
     return [first.plain.rstrip(), *(f"  {line.plain.rstrip()}" for line in more)]
 
 
