@@ -132,20 +132,19 @@ def test_commands_models_chats_and_files_are_completed(opened, tmp_path):
     terminal.until("> /effort\n", gone="minimal")
 
 
-@pytest.mark.parametrize("text", WIDE)
-def test_wide_letters_stand_where_they_are_typed_and_said(opened, size, text):
+def test_wide_letters_stand_where_they_are_typed_and_said(opened, size):
     terminal = opened(size=size)
-    seen = normalize("NFC", text)  # as the screen joins letters
-    for letter in text:  # as an input method hands them over, one at a time
-        terminal.types(letter)
-    terminal.types("|")
-    terminal.until(f"> {seen}|")
-    place = terminal.cursor
-    terminal.types("\x02\x7f")  # one to the left, and what stands there goes
-    terminal.until(f"> {normalize('NFC', text[:-1])}|")
-    terminal.types(f"{text[-1]}\x05")
-    terminal.until(f"> {seen}|")
-    assert place == terminal.cursor
-    terminal.types(f"\x15[[text: **{text}** and after it]] say\r")
-
-    terminal.until(f"\n{seen} and after it\n", gone=AT_WORK)
+    for text in WIDE:
+        seen = normalize("NFC", text)  # as the screen joins letters
+        for letter in text:  # as an input method hands them over, one at a time
+            terminal.types(letter)
+        terminal.types("|")
+        terminal.until(f"> {seen}|")
+        place = terminal.cursor
+        terminal.types("\x02\x7f")  # one to the left, and what stands there goes
+        terminal.until(f"> {normalize('NFC', text[:-1])}|")
+        terminal.types(f"{text[-1]}\x05")
+        terminal.until(f"> {seen}|")
+        assert place == terminal.cursor
+        terminal.types(f"\x15[[text: **{text}** and after it]] say\r")
+        terminal.until(f"\n{seen} and after it\n", gone=AT_WORK)
