@@ -72,6 +72,6 @@ def test_commands_flags_and_chats_with_their_titles_are_completed(shell, corner)
     shell.until("promptcorner serve --tls-cert")
     shell.types(f"\x15promptcorner watch {chat[:13]}\t")
     shell.until(f"promptcorner watch {chat}")
-    shell.types("\x15promptcorner watch \t\t")
+    shell.types("\x15promptcorner watch \t\t\t")  # one more where both ids begin alike
     # A model may have found another title meanwhile.
     shell.until(lambda text: chat in text and re.search("Three rivers|Rehearsal", text))
