@@ -8,6 +8,7 @@ import json
 import os
 import signal
 import subprocess
+from concurrent.futures import ThreadPoolExecutor
 
 import psycopg
 
@@ -49,20 +50,61 @@ def command(*arguments, ordinary=False):
     return words, {"cwd": "/", **switch}
 
 
-def run(*arguments, ordinary=False, said="", **settings):
-    """Run our command to its end: (exit code, standard output, standard error)."""
-    words, how = command(*arguments, ordinary=ordinary)
-    done = subprocess.run(
-        words,
-        env=environment(**settings),
-        input=said,
-        capture_output=True,
-        text=True,
-        timeout=STOP_SECONDS_MAX,
-        check=False,
-        **how,
-    )
-    return done.returncode, done.stdout, done.stderr
+def run(*arguments, ordinary=False, said="", anew=False, **settings):
+    """Run our command to its end: (exit code, standard output, standard error).
+
+    It is forked like a daemon, unless it is to be a program started `anew`.
+    """
+    has = environment(**settings)
+    if anew or ordinary or not is_forked(settings):
+        words, how = command(*arguments, ordinary=ordinary)
+        done = subprocess.run(
+            words,
+            env=has,
+            input=said,
+            capture_output=True,
+            text=True,
+            timeout=STOP_SECONDS_MAX,
+            check=False,
+            **how,
+        )
+        return done.returncode, done.stdout, done.stderr
+    with contextlib.ExitStack() as ends, ThreadPoolExecutor(3) as threads:
+        (its_in, to), (out, its_out), (err, its_err) = (a_pipe(ends) for _ in range(3))
+        process = a_copy(arguments, has, its_in, its_out, its_err)
+        for each in (its_in, its_out, its_err):
+            each.close()
+        threads.submit(_say, said, to)
+        printed = [threads.submit(each.read) for each in (out, err)]
+        try:
+            code = process.wait(STOP_SECONDS_MAX)
+        except BaseException:
+            process.kill()
+            process.wait()
+            raise
+        return code, *(each.result().decode() for each in printed)
+
+
+def _say(text, to):
+    with contextlib.suppress(BrokenPipeError), to:  # it need not listen to the end
+        to.write(text.encode())
+
+
+def a_pipe(ends):
+    """Return both ends of a new pipe, to be closed at the end of a block."""
+    pairs = zip(os.pipe(), ("rb", "wb"), strict=True)
+    return [ends.enter_context(os.fdopen(fd, mode)) for fd, mode in pairs]
+
+
+def is_forked(settings):
+    """Return whether a command with these settings may be forked: Python itself is as it was."""
+    return FORKED and not any(name.startswith(("PYTHON", "LC_", "LANG")) for name in settings)
+
+
+def a_copy(arguments, has, stdin, stdout, stderr):
+    """Start our command as a copy of a process that has imported it."""
+    streams = [each.fileno() for each in (stdin, stdout, stderr)]
+    return starter().start([str(each) for each in arguments], has, *streams)
 
 
 class Daemon:
@@ -91,11 +133,12 @@ class Daemon:
         arguments = ["serve", "--listen", listen, "--data-dir", str(home)]
         has = environment(**QUIET | settings)
         with log.open("wb") as stderr:
-            anew = anew or ordinary or descriptors is not None or "PYTHONPATH" in settings
-            if anew or not FORKED:
+            anew = anew or ordinary or descriptors is not None
+            if anew or not is_forked(settings):
                 self.process = a_program(arguments, has, stderr, ordinary, descriptors)
             else:
-                self.process = starter().start(arguments, has, stderr)
+                with open(os.devnull, "rb") as nothing, open(os.dup(1), "wb") as stdout:
+                    self.process = a_copy(arguments, has, nothing, stdout, stderr)
 
     @property
     def entries(self):

@@ -3,6 +3,7 @@
 import contextlib
 import http.client
 import json
+import os
 import signal
 import subprocess
 from collections import Counter
@@ -10,7 +11,7 @@ from urllib.parse import urlsplit
 
 import trio
 
-from tests.e2e.daemons import command, environment
+from tests.e2e.daemons import a_copy, command, environment, is_forked
 from tests.e2e.processes import EVENTUALLY_SECONDS, POLL_SECONDS
 
 KEY = "sk-of-the-rehearsal"
@@ -20,14 +21,27 @@ class Provider:
     """One `promptcorner fake-provider` on any free port."""
 
     def __init__(self, *flags):
-        words, how = command("fake-provider", "--listen", "127.0.0.1:0", *flags)
-        self.process = subprocess.Popen(
-            words, env=environment(), stdout=subprocess.PIPE, text=True, **how
-        )
+        arguments = ["fake-provider", "--listen", "127.0.0.1:0", *flags]
+        reading, writing = os.pipe()
+        self._said = open(reading)  # noqa: SIM115  # closed by `close`
+        with open(os.devnull, "rb") as nothing, open(writing, "wb") as stdout:
+            if is_forked({}):
+                with open(os.dup(2), "wb") as stderr:
+                    self.process = a_copy(arguments, environment(), nothing, stdout, stderr)
+            else:
+                words, how = command(*arguments)
+                self.process = subprocess.Popen(
+                    words, env=environment(), stdin=nothing, stdout=stdout, **how
+                )
         self.url = ""
 
+    def close(self):
+        self.process.kill()
+        self.process.wait()
+        self._said.close()
+
     def wait_ready(self):
-        said = self.process.stdout.readline()
+        said = self._said.readline()
         assert "listening at" in said, f"the model says {said!r}"
         self.url = said.split()[3]
 
@@ -94,6 +108,4 @@ def a_provider(*flags):
         provider.wait_ready()
         yield provider
     finally:
-        provider.process.kill()
-        provider.process.wait()
-        provider.process.stdout.close()
+        provider.close()

@@ -1,13 +1,15 @@
-"""Daemons that start at once: forked from a process that has imported them already.
+"""Commands that start at once: forked from a process that has imported them already.
 
-A daemon that starts as a program of its own spends most of a second of a processor on imports, and
-the tests start hundreds. One process per run of tests imports the daemon and waits at a socket. For
-each start it makes a copy of itself, which takes over the words, the environment, the directory and
-the streams of that start and then does what `python -m promptcorner` does. The copy is a child of
-the tests, not of the process that made it, so that it is signalled and waited for like any other.
+A command that starts as a program of its own spends most of a second of a processor on imports, and
+the tests start hundreds: daemons, models, and what people type. One process per run of tests
+imports all commands and waits at a socket. For each start it makes a copy of itself, which takes
+over the words, the environment and the streams of that start and then does what
+`python -m promptcorner` does. The copy is a child of the tests, not of the process that made it, so
+that it is signalled and waited for like any other.
 
 What differs from a program of its own: the file `/proc/PID/environ`, and memory that is shared with
 its siblings until it is written to. Tests of these start a program of its own (`anew`).
+That each module imports what it uses is seen by mypy, and where commands are programs.
 """
 
 import ctypes
@@ -23,10 +25,12 @@ import subprocess
 import sys
 from pathlib import Path
 
+from adapters.cli.main import COMMANDS
 from tests.e2e.processes import PROGRAM_VARIABLE
 
 REQUEST_BYTES_MAX = 100_000
 TITLE_BYTES_MAX = 2_000  # of a command line, in place of the one that this process was started with
+STREAMS = 3  # standard input, output and error
 CLONE_PARENT = 0x8000  # the new process has the parent of the one that makes it
 CLONE_NUMBERS = {"x86_64": 56, "aarch64": 220}  # of the system call
 # An installed wheel knows nothing of these tests.
@@ -86,15 +90,16 @@ class Starter:
                 env=environment,
                 cwd="/",
                 stdin=subprocess.DEVNULL,
+                stdout=subprocess.DEVNULL,  # no terminal, after which its copies would be buffered
                 pass_fds=[theirs.fileno()],
             )
         self._line = ours
 
-    def start(self, arguments, environment, stderr):
-        """Start `promptcorner` with these arguments; `stderr` is a file that is open."""
+    def start(self, arguments, environment, *streams):
+        """Start `promptcorner` with these arguments; its three streams are descriptors."""
         request = json.dumps({"arguments": arguments, "environment": environment}).encode()
         assert len(request) <= REQUEST_BYTES_MAX, "this environment is too large to be sent"
-        socket.send_fds(self._line, [request], [stderr.fileno()])
+        socket.send_fds(self._line, [request], streams)
         answer = self._line.recv(100)
         assert answer, f"the starter of daemons has ended: {self._process.wait()}"
         return ForkedProcess(int(answer))
@@ -108,14 +113,15 @@ class Starter:
 
 
 def main(line):
-    """Import the daemon, make copies of this process, and be the daemon in each of them."""
-    for name in ("adapters.cli.serve", "adapters.daemon.daemon"):
+    """Import all commands, make copies of this process, and be a command in each of them."""
+    for name in ("adapters.daemon.daemon", *(f"adapters.cli.{each.module}" for each in COMMANDS)):
         importlib.import_module(name)
     gc.freeze()
     with line:
-        arguments, environment, stderr = copies_of_this_process(line)
-    os.dup2(stderr, 2)
-    os.close(stderr)
+        arguments, environment, streams = copies_of_this_process(line)
+    for number, stream in enumerate(streams):
+        os.dup2(stream, number)
+        os.close(stream)
     os.environ.clear()
     os.environ.update(environment)
     _set_command_line([sys.executable, "-m", "promptcorner", *arguments])
@@ -126,14 +132,15 @@ def main(line):
 def copies_of_this_process(line):
     """Make a copy for each request until the tests end; return in each copy, with its request."""
     while True:
-        request, [*streams], _, _ = socket.recv_fds(line, REQUEST_BYTES_MAX, 1)
+        request, streams, _, _ = socket.recv_fds(line, REQUEST_BYTES_MAX, STREAMS)
         if not request:
             sys.exit()
         pid = _fork_as_sibling()
         if pid == 0:
             asked = json.loads(request)
-            return asked["arguments"], asked["environment"], streams[0]
-        os.close(streams[0])
+            return asked["arguments"], asked["environment"], streams
+        for stream in streams:
+            os.close(stream)
         line.send(str(pid).encode())
 
 

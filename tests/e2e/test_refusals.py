@@ -17,9 +17,9 @@ from tests.e2e.processes import eventually, ordinary_user, postmaster
 pytestmark = pytest.mark.slow
 
 
-def refusal(*words, ordinary=False, **settings):
+def refusal(*words, **how):
     """What the command says when it refuses to serve; nothing else, nowhere else."""
-    code, out, err = run("serve", "--listen", "127.0.0.1:0", *words, ordinary=ordinary, **settings)
+    code, out, err = run("serve", "--listen", "127.0.0.1:0", *words, **how)
     assert (1, "", 1) == (code, out, err.count("\n")), err
     assert err.startswith("promptcorner: ")
     return err.removeprefix("promptcorner: ").rstrip("\n")
@@ -199,7 +199,7 @@ def test_a_limit_on_the_size_of_files(home):
     soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
     resource.setrlimit(resource.RLIMIT_FSIZE, (1 << 20, hard))
     try:
-        said = refusal("--data-dir", home)
+        said = refusal("--data-dir", home, anew=True)  # which has our limits
     finally:
         resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
 
