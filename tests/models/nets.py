@@ -19,7 +19,10 @@ import pytest
 TESTS = Path("tests/actors/law")
 CHATS = range(800)  # played by the model; most mistakes are seen within the first fifty
 AT_ONCE = 2
-OPTIONS = ("-x", "-q", "--no-header", "-p", "no:cacheprovider", "--import-mode=importlib")
+OPTIONS = (
+    *("-x", "-q", "--no-header", "--tb=no", "--noconftest", "-p", "no:cacheprovider"),
+    "--import-mode=importlib",
+)
 
 
 def _tests_are_red(net):
