@@ -14,9 +14,14 @@ from psycopg.conninfo import make_conninfo
 
 from adapters.postgres import embedded
 from tests.delays import sitecustomize as delays
-from tests.folders import a_folder, remove_leftovers
+from tests.folders import a_folder, in_memory, remove_leftovers
 
-FAST = {"fsync": "off", "full_page_writes": "off", "max_connections": "300"}
+FAST = {
+    "fsync": "off",
+    "full_page_writes": "off",
+    "max_connections": "300",
+    "max_wal_size": "256MB",  # a gigabyte of memory for each worker otherwise
+}
 NUMBERS = itertools.count(1)
 RANDOM_ID = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}")
 NO_BROWSER = "no browser: "  # tests/web/browser.py says why
@@ -93,7 +98,7 @@ def server():
     """The conninfo of a PostgreSQL of this run, as its superuser; gone when the run ends."""
     remove_leftovers()
     with (
-        a_folder() as top,
+        a_folder(in_memory()) as top,
         embedded.using(embedded.ClusterOptions(top / "home", settings=FAST)) as cluster,
     ):
         yield cluster.conninfo

@@ -4,7 +4,7 @@ import pytest
 
 from adapters.postgres.embedded import ClusterOptions
 from tests.e2e.processes import belonging_to, eventually
-from tests.folders import a_folder
+from tests.folders import a_folder, in_memory
 
 FAST = {"fsync": "off"}
 
@@ -12,7 +12,7 @@ FAST = {"fsync": "off"}
 @pytest.fixture
 def home():
     """A directory for one cluster; when the test ends, nobody may be left who knows it."""
-    with a_folder() as top:
+    with a_folder(in_memory()) as top:
         home = top / "home"
         yield home
         eventually(lambda: belonging_to(home) == [], "every process of the cluster is gone")
