@@ -23,6 +23,13 @@ FAST = {
     "max_wal_size": "256MB",  # a gigabyte of memory for each worker otherwise
 }
 NUMBERS = itertools.count(1)
+LONGEST = (  # a file is run by one worker: many short ones are left for the end
+    "tests/e2e/test_torture.py",
+    "tests/models/test_mutations.py",
+    "tests/e2e/",
+    "tests/web/",
+    "tests/simulation/",
+)
 RANDOM_ID = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}")
 NO_BROWSER = "no browser: "  # tests/web/browser.py says why
 NO_LFS = "no Git LFS: install it by apt-get install git-lfs"
@@ -56,7 +63,7 @@ def pytest_runtest_setup(item):
 def pytest_collection_modifyitems(items):
     """Refuse names that another process would make up anew: all workers have to find the same.
 
-    What starts daemons takes longest and begins first, so that none is left alone at the end.
+    What takes longest begins first, so that no worker is left alone with it at the end.
     """
     made_up = [item.nodeid for item in items if RANDOM_ID.search(item.nodeid)]
     if made_up:
@@ -65,8 +72,8 @@ def pytest_collection_modifyitems(items):
 
 
 def _begins(nodeid):
-    """The longest file before all others."""
-    return [not nodeid.startswith(path) for path in ("tests/e2e/test_torture.py", "tests/e2e/")]
+    """The longest files before all others."""
+    return next((n for n, path in enumerate(LONGEST) if nodeid.startswith(path)), len(LONGEST))
 
 
 def pytest_terminal_summary(terminalreporter):
