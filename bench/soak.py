@@ -1,9 +1,10 @@
 """Does a daemon that works for hours keep its memory, and the database its size?
 
-`python -m bench.soak --minutes 60`. On paper: a turn updates its chat's row three times, in place,
-because a page keeps room for it and no key of an index changes; what it leaves dead is taken away
-by the next look at the page. Messages are only added. So memory is that of the histories that are
-kept, and the bytes of a row stay what they are. What is dead of other tables is for autovacuum.
+`python -m bench.soak --minutes 60`. On paper: a turn updates its chat's row three times. Once it
+changes no key of an index, and what it leaves dead is taken away by the next look at the page;
+twice it takes the chat, or gives it back, which indexes know, and that is for autovacuum. Messages
+are only added. So memory is that of the histories and prompts that are kept, and the bytes of a row
+stay what they are.
 
 A first part warms caches and fills pages; it is not counted. Round after round new chats talk, and
 are archived at the end, so that what grows is only what is said.
@@ -20,7 +21,7 @@ from adapters.cli.admin.connection import DaemonClient
 from adapters.cli.bench import gauges, targets
 from adapters.cli.bench.plan import load_of
 from adapters.cli.bench.running import run_row
-from adapters.cli.bench.starting import a_daemon, a_provider
+from adapters.cli.bench.starting import StartedDaemon, a_daemon, a_provider
 from bench.fixtures import a_database
 from bench.report import RESULTS
 from runtime.clock import machine
@@ -37,17 +38,21 @@ TABLES = """
      ORDER BY pg_total_relation_size(relid) DESC
      LIMIT 12
 """
+KEPT = ("histories", "prompts", "episodes")  # each with a bound
 COLUMNS = ("live", "dead", "updates", "in_place", "vacuums", "table_bytes", "index_bytes")
 
 
-def looked_at(connection: psycopg.Connection, daemon: int) -> dict[str, object]:
-    """Return the memory of the daemon, and what tables have."""
+def looked_at(connection: psycopg.Connection, daemon: StartedDaemon) -> dict[str, object]:
+    """Return the memory of the daemon, what it keeps there on purpose, and what tables have."""
+    metrics = gauges.read_metrics(daemon.url, daemon.token)
+    kept = {name: metrics.get(f"promptcorner_{name}_bytes") for name in KEPT}
     connection.execute("SELECT pg_stat_force_next_flush()")
     tables = {
         name: dict(zip(COLUMNS, counts, strict=True))
         for name, *counts in connection.execute(TABLES).fetchall()
     }
-    return {"memory": gauges.memory_megabytes([daemon]), "tables": tables}
+    memory = gauges.memory_megabytes([daemon.pid])
+    return {"memory": memory, "kept_bytes": kept, "tables": tables}
 
 
 async def soak(minutes: float) -> dict[str, object]:
@@ -68,9 +73,9 @@ async def soak(minutes: float) -> dict[str, object]:
                 turns += sum(phase.turns for phase in row.phases.values())
                 failed += sum(row.failures.values())
                 if begin is None and machine() - began > min(seconds * WARM_SHARE, WARM_SECONDS):
-                    begin = looked_at(connection, daemon.pid) | {"turns": turns}
+                    begin = looked_at(connection, daemon) | {"turns": turns}
                 print(f"{machine() - began:.0f} s: {turns} turns, {failed} failed", flush=True)
-            end = looked_at(connection, daemon.pid) | {"turns": turns}
+            end = looked_at(connection, daemon) | {"turns": turns}
     return {"minutes": minutes, "failed": failed, "begin": begin, "end": end}
 
 
