@@ -217,10 +217,10 @@ WITH mine AS (
    AND (%(search)s::text IS NULL
         OR to_tsvector('simple', c.title) @@ websearch_to_tsquery('simple', %(search)s)
         OR {found_by_pull_request}
-        OR c.id IN (SELECT w.chat_id
-                      FROM message_words w
-                      JOIN messages m ON m.id = w.message_id AND NOT m.deleted
-                     WHERE w.words @@ websearch_to_tsquery('simple', %(search)s)))
+        OR EXISTS (SELECT FROM message_words w
+                     JOIN messages m ON m.id = w.message_id AND NOT m.deleted
+                    WHERE w.chat_id = c.id
+                      AND w.words @@ websearch_to_tsquery('simple', %(search)s)))
    AND (%(after)s::uuid IS NULL
         OR {place} > b.place
         OR {place} = b.place AND (c.updated_at, c.id) < (b.updated_at, b.id))
