@@ -77,7 +77,7 @@ class Committer:
         self._address: Address[_Write]
         self._mailbox: Mailbox[_Write]
         self._address, self._mailbox = open_mailbox("committer", capacity=WAITING_CHANGES_MAX)
-        self._free = trio.Semaphore(WRITERS)
+        self._turn = trio.Lock()  # of the writer that waits for the next group
 
     async def write(
         self, chat: ChatId, encoded: Write, hints: tuple[Hint, ...], change: Change | None = None
@@ -95,12 +95,17 @@ class Committer:
         """Write groups until cancelled."""
         try:
             async with trio.open_nursery() as writers:
-                while True:
-                    await self._free.acquire()
-                    group = await self._mailbox.drain(GROUP_CHANGES_MAX)
-                    writers.start_soon(self._write, group)
+                for _ in range(WRITERS):
+                    writers.start_soon(self._write_groups)
         finally:
             self._mailbox.close()
+
+    async def _write_groups(self) -> None:
+        """Wait for changes, as one of the writers at a time, and write what there is."""
+        while True:
+            async with self._turn:
+                group = await self._mailbox.drain(GROUP_CHANGES_MAX)
+            await self._write(group)
 
     async def _write(self, group: list[_Write]) -> None:
         group = _one_for_each_chat(group)
@@ -118,8 +123,6 @@ class Committer:
             written = {row[0]: row for row in rows}
             for write in group:
                 write.reply.put(self._answer(write, written.get(write.chat)))
-        finally:
-            self._free.release()
 
     def _answer(self, write: _Write, row: Row | None) -> Outcome:
         if row is None:
