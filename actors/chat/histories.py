@@ -4,14 +4,19 @@ A history is read once and grows by what this process commits. It is found again
 version that the chat has then, so a commit of another process, an edit, or a commit whose answer
 was lost costs one more read and nothing else. The version is compared with what the chat's row
 said under its lock: nothing here is trusted without it.
+
+With the history of a chat at rest its last state is kept. What a user sends next is decided from
+that, and written only if the chat is still in that state.
 """
 
 from collections import OrderedDict
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Annotated
 
-from actors.law.chat import Chat, Message
+from actors.law.chat import Chat, Message, StoredChat
+from actors.law.closing import unanswered_calls
 from actors.law.ids import ChatId
+from actors.law.states import State
 from actors.law.store.ports import Applied
 from actors.prompts.growing import row_bytes
 from runtime.clock import now
@@ -41,6 +46,7 @@ class _Kept:
     rows: tuple[Message, ...]
     bytes_count: int
     used_at: float
+    resting: StoredChat | None = None
 
 
 class KnownHistories:
@@ -65,8 +71,20 @@ class KnownHistories:
         """Keep a history that was read at the chat's version."""
         self._put(chat.id, chat.history_version, rows, sum(map(row_bytes, rows)))
 
+    def at_rest(self, chat: ChatId) -> StoredChat | None:
+        """Return the state of a chat that this process has left at rest. It may have moved on."""
+        kept = self._kept.get(chat)
+        return None if kept is None else kept.resting
+
     def note_commit(self, applied: Applied) -> None:
         """Let a history that is kept grow by what was committed, and begin that of a new chat."""
+        self._grow(applied)
+        chat = applied.chat.id
+        if (kept := self._kept.get(chat)) is not None:
+            stored = applied.stored
+            self._kept[chat] = replace(kept, resting=stored if _is_at_rest(stored) else None)
+
+    def _grow(self, applied: Applied) -> None:
         change = applied.change
         before, after = change.before.chat.history_version, change.chat.history_version
         if before == after:
@@ -108,6 +126,17 @@ class KnownHistories:
     def _forget(self, chat: ChatId) -> None:
         if (kept := self._kept.pop(chat, None)) is not None:
             self._bytes_count -= kept.bytes_count
+
+
+def _is_at_rest(stored: StoredChat) -> bool:
+    """Return whether nothing is under way, and nothing of a turn is left to be closed."""
+    chat = stored.chat
+    return (
+        stored.state is State.W
+        and chat.holder is None
+        and not chat.approvals
+        and not unanswered_calls(stored.tail)
+    )
 
 
 NO_HISTORIES = KnownHistories(bytes_max=0)  # keeps nothing: every row takes room

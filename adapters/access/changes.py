@@ -7,10 +7,12 @@ commit's hints tell those whom it concerns.
 """
 
 from collections.abc import Awaitable, Sequence
-from typing import Protocol, assert_never
+from typing import Protocol, TypeVar, assert_never
 
+from actors.chat.histories import NO_HISTORIES, KnownHistories
 from actors.chat.turn.work import MessageTimes
-from actors.law.ids import ChatId
+from actors.law.chat import StoredChat
+from actors.law.ids import ChatId, UserId
 from actors.law.refusals import (
     NO_TRANSITION,
     AlreadyServed,
@@ -38,6 +40,8 @@ from adapters.http.refusals import HttpError, not_found
 from runtime.clock import now
 from runtime.mailbox import Address
 
+_Answer = TypeVar("_Answer", bound=Applied | Refusal | StaleFence | None)
+
 
 class SupervisorEntry(Protocol):
     """A supervisor, or its intake, as far as requests need it."""
@@ -52,11 +56,16 @@ class ChatSender:
     """Sends requests that may put a chat to work."""
 
     def __init__(
-        self, ledger: Ledger, supervisor: SupervisorEntry, hooks: RequestHooks = UNHOOKED
+        self,
+        ledger: Ledger,
+        supervisor: SupervisorEntry,
+        hooks: RequestHooks = UNHOOKED,
+        histories: KnownHistories = NO_HISTORIES,
     ) -> None:
         self._ledger = ledger
         self._supervisor = supervisor
         self._hooks = hooks
+        self._histories = histories
 
     async def create(
         self, request: CreateChat, *, receipt: Receipt | None = None, arrived: float | None = None
@@ -88,6 +97,31 @@ class ChatSender:
         assert not isinstance(answer, StaleFence), "nothing is fenced here"
         return answer
 
+    def at_rest(self, chat: ChatId, owner: UserId) -> StoredChat | None:
+        """Return what this process knows of a chat of this owner that it has left at rest, for a
+        request that `wake` is to apply. None: it knows nothing, or cannot take the chat up.
+
+        Whose a chat is never changes; all else may have.
+        """
+        resting = self._histories.at_rest(chat)
+        if resting is None or resting.chat.owner_id != owner or self._hooks.is_on:
+            return None
+        return resting
+
+    async def wake(
+        self, resting: StoredChat, requests: Sequence[Request], *, arrived: float | None = None
+    ) -> Applied | None:
+        """Apply requests to a chat at rest in one trip, and put it to work here. None: nothing was
+        written, because it is not as it was known, or there is no room. Then it is to be asked for,
+        and the requests made anew."""
+        claim = self._claim(is_root=resting.chat.is_root)
+        if claim is None:
+            return None
+        writing = self._ledger.wake(resting, [*requests, *claim.requests])
+        answer = await self._hand_over(claim, writing, arrived)
+        assert answer is None or isinstance(answer, Applied), "what is refused is asked for anew"
+        return answer
+
     async def hooked(self, chat: ChatId, requests: Sequence[Request]) -> Sequence[Request]:
         """Return the requests after the policy hook was asked, if there is one."""
         return await self._hooks.of_change(chat, requests) if self._hooks.is_on else requests
@@ -98,11 +132,11 @@ class ChatSender:
     async def _hand_over(
         self,
         claim: Claim | None,
-        writing: Awaitable[Applied | Refusal | StaleFence],
+        writing: Awaitable[_Answer],
         arrived: float | None,
         *,
         is_new: bool = False,
-    ) -> Applied | Refusal | StaleFence:
+    ) -> _Answer:
         """Wait for the answer, and hand the chat to its actor. If this is cancelled while the
         commit is on its way, a comparison with the store finds the chat."""
         if claim is None:

@@ -272,7 +272,8 @@ def api_routes(deps: RouteDeps) -> Sequence[Routes]:
 
 def sender_of(chats: ChatServices) -> ChatSender:
     hooks = RequestHooks(chats.hooks, chats.store.reading)
-    return ChatSender(chats.store.ledger, chats.supervisor, hooks)
+    store = chats.store
+    return ChatSender(store.ledger, chats.supervisor, hooks, store.histories)
 
 
 def chat_routes(deps: RouteDeps) -> Sequence[Routes]:

@@ -13,6 +13,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
+import trio
 from psycopg.errors import UniqueViolation
 
 from actors.law import requests as ask
@@ -28,6 +29,7 @@ from actors.law.transitions import bundle, create, may_be_archived_by_rule, tran
 from adapters.postgres.codec import rows, statements, writing
 from adapters.postgres.codec.rows import ChatRow
 from adapters.postgres.committing import (
+    ANSWER_SECONDS_MAX,
     Committer,
     WriteFailure,
     WriteResult,
@@ -117,6 +119,27 @@ class PostgresLedger:
                     return applied_of(change, outcome)
                 lost = change if outcome is WriteFailure.UNKNOWN else None
         return await self.apply(chat.id, requests, fence=fence, lost=lost, by_holder=True)
+
+    async def wake(self, resting: StoredChat, requests: Sequence[ask.Request]) -> Applied | None:
+        wanted = needs(requests)
+        if wanted.edits or wanted.files or needs_the_time(resting, requests):
+            return None  # what `resting` cannot tell, the long way reads
+        change = bundle(_next_snapshot(resting), requests)
+        if not isinstance(change, Change) or change.chat.holder is None:
+            return None
+        sending = writing.write(
+            change, held=resting.chat.snapshot_version, by_holder=False, wakes=True
+        )
+        hints = hints_of_change(change, holder_is_fresh=True)
+        await trio.lowlevel.checkpoint_if_cancelled()
+        with trio.fail_after(2 * ANSWER_SECONDS_MAX, shield=True):
+            outcome = await self._committer.write(change.chat.id, sending, hints, change)
+        if isinstance(outcome, WriteResult):
+            return applied_of(change, outcome)
+        if outcome is WriteFailure.MOVED_ON:
+            return None
+        applied = await self.apply(change.chat.id, requests, lost=change)
+        return applied if isinstance(applied, Applied) else None
 
     async def archive_family(
         self, root: ChatId, *, archived: bool, at_snapshot: int | None = None
@@ -302,7 +325,16 @@ class _Locked:
     def was_written(self, change: Change) -> bool:
         """Return whether a lost change was written. Only the holder of the chat writes
         `holder_version`, one change at a time. It may have given the chat back with this very
-        change, so the present holder tells nothing."""
+        change, so the present holder tells nothing.
+
+        A change that was to wake the chat is known by its holder, of whom nobody else knows. Only
+        if that one may have come and gone, with the lease of its process, it cannot be told.
+        """
+        before, now, holder = change.before.chat, self.found, change.chat.holder
+        if before.holder is None:
+            if now.holder != holder and now.snapshot_version >= before.snapshot_version:
+                raise AnswerLost(f"{chat_name(now.id)}: it cannot be told if it was committed")
+            return now.holder == holder
         return self.holder_version == change.chat.snapshot_version
 
 

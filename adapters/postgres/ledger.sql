@@ -171,8 +171,9 @@ SELECT id, now(), (SELECT array_agg(m.id ORDER BY m.id) FROM inserted m), NULL::
   FROM created;
 
 -- part: locked
--- The changes that may be made: each is fenced by the snapshot it was decided under. A chat that
--- has moved on from `held` is left alone and not answered for. So is one that another transaction
+-- The changes that may be made: each is fenced by the snapshot it was decided under, and one that
+-- wakes a chat by what else its turn begins with. A chat that has moved on is left alone and not
+-- answered for. So is one that another transaction
 -- has locked: a group never waits for one of its chats, whose change is then made the long way. The
 -- lock is the one that an UPDATE takes and no stronger: a write of a child holds its root's key,
 -- and a stronger lock would skip the root under the very transaction that has it locked.
@@ -188,8 +189,12 @@ locked AS MATERIALIZED (
                process_deaths_count integer, pin_order integer, last_model_config_id uuid,
                last_reasoning_effort text, said json, unsaid bigint[], queued json,
                requeued json, unqueued bigint[], links uuid[], plan_mode text,
-               mcp_server_ids uuid[], approvals json, decided json, news json, paid json)
+               mcp_server_ids uuid[], approvals json, decided json, news json, paid json,
+               seen_plan_mode text, seen_workspace_id uuid)
       JOIN chats c ON c.id = w.id AND c.snapshot_version = w.held
+                  AND (w.seen_plan_mode IS NULL
+                       OR (c.plan_mode = w.seen_plan_mode
+                           AND c.workspace_id IS NOT DISTINCT FROM w.seen_workspace_id))
        FOR NO KEY UPDATE OF c SKIP LOCKED
 ), written AS (
     UPDATE chats c

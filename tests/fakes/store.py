@@ -136,6 +136,15 @@ class MemoryStore:
     async def commit(self, held, requests, *, fence):
         return await self.apply(held.chat.id, requests, fence=fence, by_holder=True)
 
+    async def wake(self, resting, requests):
+        await trio.lowlevel.checkpoint()
+        wanted = needs(requests)
+        kept = self.chats.get(resting.chat.id)
+        if wanted.edits or wanted.files or kept is None or kept.chat != resting.chat:
+            return None
+        applied = await self.apply(resting.chat.id, requests)
+        return applied if isinstance(applied, Applied) else None
+
     async def archive_family(self, root, *, archived, at_snapshot=None):
         await trio.lowlevel.checkpoint()
         if root not in self.chats:

@@ -162,6 +162,15 @@ class Ledger(Protocol):
         newest, it is an `apply`.
         """
 
+    async def wake(self, resting: StoredChat, requests: Sequence[Request]) -> Applied | None:
+        """Apply requests to a chat at rest, for who knows what was stored of it last, and takes it
+        up with them.
+
+        It is one statement, shared with the other commits of the moment. None: nothing was written,
+        because `resting` is not the newest, or the law refuses. Then `apply` finds out why. Once it
+        is on its way this is not cancelled.
+        """
+
     async def archive_family(
         self, root: ChatId, *, archived: bool, at_snapshot: int | None = None
     ) -> tuple[Applied, ...] | Refusal:

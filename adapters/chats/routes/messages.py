@@ -1,13 +1,14 @@
 """The routes of messages: read in pages, sent, edited."""
 
 from collections.abc import Sequence
+from contextlib import suppress
 
 import trio
 from msgspec import structs
 
-from actors.law.chat import UserMessage
-from actors.law.ids import MessageId
-from actors.law.refusals import MessageNotFound
+from actors.law.chat import Chat, StoredChat, UserMessage
+from actors.law.ids import ChatId, MessageId
+from actors.law.refusals import MessageNotFound, Refusal
 from actors.law.requests import BusyBehaviour, ChatOptions, EditMessage, SendMessage
 from actors.law.store.ports import Applied, Receipt
 from adapters.access.admission import Admission, VisibleChat
@@ -176,9 +177,27 @@ class MessageRoutes:
         return await self._repeating.once(call, self._send, again=self._sent_before)
 
     async def _send(self, call: Call, receipt: Receipt | None) -> HttpResponse:
+        resting = self._sending.at_rest(ChatId(call.uuid("chat")), call.user.id)
+        if receipt is None and resting is not None:
+            with suppress(HttpError):  # refused for what may have changed meanwhile
+                if (woken := await self._say(call, resting.chat, resting=resting)) is not None:
+                    return woken
         chat = await self._admission.as_owner(call)
         if chat.archived:
             raise archived_refusal()
+        sent = await self._say(call, chat, receipt=receipt)
+        assert sent is not None, "it was sent, or refused"
+        return sent
+
+    async def _say(
+        self,
+        call: Call,
+        chat: VisibleChat | Chat,
+        *,
+        receipt: Receipt | None = None,
+        resting: StoredChat | None = None,
+    ) -> HttpResponse | None:
+        """Send the message of the call. If the chat is said to be resting: None, if it is not."""
         body = call.read(CreateChatMessageRequest)
         parts = await parts_of(body.content, call.user, files=self._files)
         options = await self._options(body, chat)
@@ -192,13 +211,16 @@ class MessageRoutes:
             )
         )
         message = UserMessage(parts, call.user.id, choice.model, choice.effort)
-        answer = await self._sending.apply(
-            chat.id,
-            [SendMessage(message, busy, options)],
-            is_root=chat.is_root,
-            receipt=receipt,
-            arrived=call.arrived,
-        )
+        requests, arrived = [SendMessage(message, busy, options)], call.arrived
+        answer: Applied | Refusal | None
+        if resting is not None:
+            answer = await self._sending.wake(resting, requests, arrived=arrived)
+            if answer is None:
+                return None
+        else:
+            answer = await self._sending.apply(
+                chat.id, requests, is_root=chat.is_root, receipt=receipt, arrived=arrived
+            )
         if not isinstance(answer, Applied):
             raise refusal_response(answer)
         sent = responses.sent_response(answer)
@@ -206,7 +228,9 @@ class MessageRoutes:
             sent = structs.replace(sent, warnings=[KEEPS_ITS_SERVERS])
         return json_response(200, sent)
 
-    async def _options(self, body: CreateChatMessageRequest, chat: VisibleChat) -> ChatOptions:
+    async def _options(
+        self, body: CreateChatMessageRequest, chat: VisibleChat | Chat
+    ) -> ChatOptions:
         """Return the chat's options from now on. It may keep servers that it has already, and an
         exploring agent has to."""
         servers = None

@@ -117,6 +117,8 @@ class _ChangedChat(_ChatColumns, kw_only=True, omit_defaults=True):
     held: int
     by_holder: bool
     touched: bool
+    seen_plan_mode: str | None = None  # None: nothing is compared but the snapshot
+    seen_workspace_id: UUID | None = None
     plan_mode: str | None = None  # None: as they are
     mcp_server_ids: tuple[UUID, ...] | None = None
     approvals: msgspec.Raw | None = None  # likewise
@@ -174,12 +176,17 @@ class Write:
     is_paid: bool = False  # it counts costs that money was set aside for
 
 
-def write(change: Change, *, held: int, by_holder: bool) -> Write:
+def write(change: Change, *, held: int, by_holder: bool, wakes: bool = False) -> Write:
     """Encode a change. `held` is the snapshot that the stored chat must be at for it to be written,
-    `by_holder` whether the process that holds the chat writes it."""
+    `by_holder` whether the process that holds the chat writes it. If it `wakes` a chat, that must
+    also have the plan mode and the workspace still with which its turn is to begin: they move
+    beside the law, with no snapshot of their own."""
     changed = _ChangedChat(
         held=held, by_holder=by_holder, touched=change.touched, **_law_columns(change)
     )
+    if wakes:
+        changed.seen_plan_mode = change.before.chat.plan_mode
+        changed.seen_workspace_id = change.before.chat.workspace_id
     changed.paid = payments([body.cost for body in change.added])
     is_paid = bool(changed.paid)
     before, after = change.before.chat, change.chat

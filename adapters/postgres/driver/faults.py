@@ -76,7 +76,7 @@ class OutcomeUnknown(DatabaseFault):
 
 
 class AnswerLost(DatabaseFault):
-    """A commit that stands, but whose answer was lost and could not be asked for again."""
+    """A commit whose answer was lost and cannot be asked for again. It stands, or may stand."""
 
     retryable = False
 

@@ -11,12 +11,13 @@ import pytest
 import trio
 
 from actors.chat.histories import KEPT_SECONDS, HistoryStatistics, KnownHistories
-from actors.law.change import change
+from actors.law.change import change, no_change
 from actors.law.chat import Message
 from actors.law.ids import ChatId, MessageId
+from actors.law.states import State, Status
 from actors.law.store.ports import Applied
 from actors.prompts.growing import row_bytes
-from tests.actors.law.chats import NOW, a_chat, assistant, user
+from tests.actors.law.chats import HOLDER, NOW, a_chat, approval, assistant, call, user
 
 LONG = "x" * 10_000
 
@@ -114,3 +115,61 @@ async def test_what_was_not_used_for_long_goes(autojump_clock):
     known.keep(stored(2).chat, THREE)
 
     assert (1, 1) == (known.statistics().histories, known.statistics().forgotten_count)
+
+
+FREE = {"holder": None, "tail": ()}  # nobody holds it, and no call is open
+
+
+async def test_a_chat_that_is_left_at_rest_is_kept_as_it_was_left():
+    known = KnownHistories()
+    resting = a_chat(State.W, **FREE)
+    applied = committed(resting, assistant("d"))
+    known.keep(resting.chat, THREE)
+
+    known.note_commit(applied)
+
+    assert applied.stored == known.at_rest(resting.chat.id)
+
+
+@pytest.mark.parametrize(
+    "state", [State.R0, State.R1, State.E0, State.I0, State.A0, State.XW], ids=str
+)
+async def test_one_that_is_not_at_rest_is_not(state):
+    known, found = KnownHistories(), a_chat(state, **FREE)
+    known.keep(found.chat, THREE)
+
+    known.note_commit(Applied(no_change(found), NOW, (), ()))
+
+    assert known.at_rest(found.chat.id) is None
+
+
+@pytest.mark.parametrize("columns", [{"holder": HOLDER}, {"approvals": (approval("a"),)}], ids=str)
+async def test_nor_is_one_that_is_held_or_asks_for_consent(columns):
+    known, found = KnownHistories(), a_chat(State.W, **FREE)
+    found = replace(found, chat=replace(found.chat, **columns))
+    known.keep(found.chat, THREE)
+
+    known.note_commit(Applied(no_change(found), NOW, (), ()))
+
+    assert known.at_rest(found.chat.id) is None
+
+
+async def test_nor_is_one_with_a_call_that_nobody_has_answered():
+    known, found = KnownHistories(), a_chat(State.W, **FREE)
+    known.keep(found.chat, THREE)
+
+    known.note_commit(committed(found, assistant("d", call("a"))))
+
+    assert known.at_rest(found.chat.id) is None
+
+
+async def test_a_commit_that_wakes_a_chat_ends_its_rest():
+    known, found = KnownHistories(), a_chat(State.W, **FREE)
+    known.keep(found.chat, THREE)
+    known.note_commit(Applied(no_change(found), NOW, (), ()))
+    assert known.at_rest(found.chat.id) is not None
+
+    woken = change(found, status=Status.RUNNING, added=(user("e"),))
+    known.note_commit(Applied(woken, NOW, (MessageId(9),), ()))
+
+    assert known.at_rest(found.chat.id) is None

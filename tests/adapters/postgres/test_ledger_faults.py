@@ -16,7 +16,7 @@ from actors.law.store.hints import ChatMoved
 from actors.law.store.ports import Applied, StaleFence
 from adapters.postgres.driver.faults import DatabaseFault, OutcomeUnknown, PoolExhausted
 from adapters.postgres.driver.timeouts import Timeouts
-from tests.actors.law.chats import ANN, assistant, call, send, step, user
+from tests.actors.law.chats import ANN, HOLDER, assistant, call, send, step, user
 from tests.adapters.postgres.stores import new_chat_id, open_store
 from tests.contracts.given import a_chat, a_held_chat, a_view, applied
 from tests.fakes.severed_network import severed_network
@@ -58,13 +58,20 @@ async def a_commit_that_gives_back(store):
     return Operation([chat], lambda ledger: ledger.commit(held, requests, fence=fence))
 
 
+async def a_waking(store):
+    chat = await a_chat(store, done=True)
+    resting = await store.reading.view(chat)
+    requests = [send("q"), ask.TakeUp(HOLDER)]
+    return Operation([chat], lambda ledger: ledger.wake(resting, requests))
+
+
 async def a_family(store):
     root = await a_chat(store, done=True)
     children = [await a_chat(store, parent=root, done=True) for _ in range(2)]
     return Operation([root, *children], lambda ledger: ledger.archive_family(root, archived=True))
 
 
-OPERATIONS = [an_apply, a_create, a_commit, a_commit_that_gives_back, a_family]
+OPERATIONS = [an_apply, a_create, a_commit, a_commit_that_gives_back, a_waking, a_family]
 every_operation = pytest.mark.parametrize("an_operation", OPERATIONS)
 
 

@@ -8,7 +8,18 @@ import pytest
 
 from actors.law import requests as ask
 from actors.law.store.ports import Applied
-from tests.actors.law.chats import ANN, assistant, call, edit, result, send, step, tool, user
+from tests.actors.law.chats import (
+    ANN,
+    HOLDER,
+    assistant,
+    call,
+    edit,
+    result,
+    send,
+    step,
+    tool,
+    user,
+)
 from tests.adapters.postgres.stores import new_chat_id, open_store
 from tests.contracts.given import a_chat, a_held_chat, a_view, applied
 from tests.fakes.severed_network import severed_network
@@ -107,6 +118,14 @@ async def test_a_transition_is_two_trips_its_commit_among_them(store, far, netwo
 
     assert 2 == trips
     assert 6 == statements  # BEGIN, lock, queue, tail; write, COMMIT
+
+
+async def test_a_message_to_a_chat_that_is_known_to_rest_is_one_statement(store, far, network):
+    resting = await store.reading.view(await a_chat(store, done=True))
+
+    waking = far.ledger.wake(resting, [send("a"), ask.TakeUp(HOLDER)])
+
+    assert (1, 1) == await counted(network, waking)
 
 
 async def test_an_edit_reads_what_it_replaces_in_the_same_trip(store, far, network):

@@ -105,7 +105,13 @@ async def a_daemon(conninfo, behaviour, *, context_limit=None, summaries_by=None
         ) as chats:
             await holds_a_lease(chats)
             store = chats.store
-            rows = rows_on(store.pool, store.ledger, chats.supervisor, catalogue=chats.catalogue)
+            rows = rows_on(
+                store.pool,
+                store.ledger,
+                chats.supervisor,
+                catalogue=chats.catalogue,
+                histories=store.histories,
+            )
             ground = Ground(None, Door(rows, Callers()), None)
             yield Daemon(ground, chats, running.rehearsal, models)
 

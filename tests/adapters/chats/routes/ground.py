@@ -13,6 +13,7 @@ from uuid import UUID, uuid4
 
 import msgspec
 
+from actors.chat.histories import NO_HISTORIES
 from actors.law.ids import UserId
 from actors.supervisor.api import SupervisorMail
 from actors.supervisor.deps import SupervisorLimits
@@ -118,10 +119,17 @@ class Meanwhile:
         self._deed = partial(deed, *how)
 
     async def apply(self, *args, **more):
+        await self._comes()
+        return await self._ledger.apply(*args, **more)
+
+    async def wake(self, *args):
+        await self._comes()
+        return await self._ledger.wake(*args)
+
+    async def _comes(self):
         deed, self._deed = self._deed, None
         if deed is not None:
             await deed()
-        return await self._ledger.apply(*args, **more)
 
 
 @dataclass
@@ -160,9 +168,9 @@ async def a_ground(conninfo):
         )
 
 
-def rows_on(pool, ledger, supervisor, *, catalogue=None, clock=None):
+def rows_on(pool, ledger, supervisor, *, catalogue=None, clock=None, histories=NO_HISTORIES):
     admission, pages, shelf = Admission(pool), MessagePages(pool), FileStore(pool)
-    sending = ChatSender(ledger, supervisor)
+    sending = ChatSender(ledger, supervisor, histories=histories)
     catalogue = catalogue or a_catalogue(pool)
     shelved = OverviewStore(pool, tell=lambda hint: None, lease_seconds=30.0)
     files = FileRoutes(
