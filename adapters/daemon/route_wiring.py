@@ -387,6 +387,7 @@ def statistics_of(
         "bus": chats.store.bus.statistics(),
         "hints": chats.store.hints.statistics(),
         "pool": chats.store.pool.statistics(),
+        "own_pool": chats.store.own_pool.statistics(),
         "callers": auth.callers.statistics(),
         "people": auth.cached_users.statistics(),
         "open_streams": auth.streams.statistics(),

@@ -37,6 +37,7 @@ class Store:
     """The durable store, and the bus that tells of its changes."""
 
     pool: Pool
+    own_pool: Pool  # of the committer, the lease and the hints
     ledger: PostgresLedger
     reading: Reading
     leases: PostgresLeases
@@ -73,6 +74,7 @@ async def open_store(
         with bus.follow_commits(histories.note_commit):
             yield Store(
                 pool,
+                own,
                 PostgresLedger(
                     pool,
                     committer,

@@ -9,5 +9,6 @@ pool          a bounded number of connections
 server_check  whether a server of the user's own can be used
 socket_waits  libpq's waiting, done by trio
 timeouts      how long a connection may take, and for what
+traffic       counts of what goes to the server
 values        statements and values on their way to the server and back
 """

@@ -33,6 +33,7 @@ from adapters.postgres.driver.faults import DatabaseFault, DatabaseGone, LostCom
 from adapters.postgres.driver.libpq import CANCEL_SECONDS, LibpqConnection
 from adapters.postgres.driver.outcome import committed, era_of, settle
 from adapters.postgres.driver.timeouts import Timeouts
+from adapters.postgres.driver.traffic import Traffic
 from adapters.postgres.driver.values import Parameters, Row, Statement
 from adapters.postgres.queries import SQL
 
@@ -68,6 +69,10 @@ class DatabaseConnection:
 
     def close(self) -> None:
         self._libpq.close()
+
+    @property
+    def traffic(self) -> Traffic:
+        return self._libpq.traffic
 
     @property
     def closed(self) -> bool:

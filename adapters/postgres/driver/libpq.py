@@ -36,6 +36,7 @@ from adapters.postgres.driver.faults import (
 )
 from adapters.postgres.driver.socket_waits import cancel_on_server, flush, handshake, is_readable
 from adapters.postgres.driver.timeouts import Timeouts
+from adapters.postgres.driver.traffic import Traffic
 from adapters.postgres.driver.values import ADAPTERS, Parameters, Row, Statement, parse, verbatim
 from adapters.settings.names import look_up
 
@@ -62,6 +63,7 @@ _CUT_SHORT = "the server's answer was cut short"
 class LibpqConnection:
     def __init__(self, pgconn: PGconn, timeouts: Timeouts) -> None:
         self.timeouts = timeouts
+        self.traffic = Traffic()
         self.backend = pgconn.backend_pid
         self._pgconn = pgconn
         self._fd = pgconn.socket
@@ -239,6 +241,7 @@ class LibpqConnection:
             pgconn.send_close_prepared(prepared.popitem(last=False)[1])
             awaited.append(_CLOSING)
         fresh: dict[bytes, bytes] = {}
+        sent = 0
         for sql, values, formats in encoded:
             name = prepared.get(sql)
             if name is not None:
@@ -250,7 +253,12 @@ class LibpqConnection:
                 awaited.append((sql, name))
             pgconn.send_query_prepared(name, values, formats, result_format=_BINARY)
             awaited.append(None)
+            sent += sum([len(value) for value in values if value is not None])
         pgconn.pipeline_sync()
+        traffic = self.traffic
+        traffic.trips += 1
+        traffic.statements += len(encoded)
+        traffic.bytes_count += sent
         return awaited
 
     async def _answers(self, awaited: list[_Awaited]) -> list[PGresult]:

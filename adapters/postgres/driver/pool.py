@@ -25,6 +25,7 @@ from adapters.postgres.driver import timeouts as limits
 from adapters.postgres.driver.connection import DatabaseConnection
 from adapters.postgres.driver.faults import DatabaseFull, DatabaseGone, PoolExhausted
 from adapters.postgres.driver.timeouts import Timeouts
+from adapters.postgres.driver.traffic import Traffic
 from runtime.statistics import (
     CounterMetric,
     DurationCounts,
@@ -64,6 +65,11 @@ class PoolStatistics:
     closed: Annotated[
         Mapping[str, int],
         CounterMetric("Connections to the database that were closed, by why.", label="reason"),
+    ]
+    trips: Annotated[int, CounterMetric("Trips to the database: waits for one answer of it.")]
+    statements: Annotated[int, CounterMetric("Statements that were sent to the database.")]
+    sent_bytes: Annotated[
+        int, CounterMetric("Bytes of the parameters of statements that were sent to the database.")
     ]
     waits: Annotated[
         DurationCounts,
@@ -129,6 +135,7 @@ class Pool:
         self.full: DatabaseFull | None = None  # the last that was met, until there is room again
         self._opened = 0
         self._closed: Counter[str] = Counter()
+        self._of_closed = Traffic()
         self._waits = Durations()
 
     @asynccontextmanager
@@ -166,6 +173,9 @@ class Pool:
             kept.connection.close()  # its task is told DatabaseGone at its next word
 
     def statistics(self) -> PoolStatistics:
+        traffic = self._of_closed
+        for kept in (*self._idle, *self._lent):
+            traffic += kept.connection.traffic
         return PoolStatistics(
             size=self._size,
             lent=len(self._lent),
@@ -173,6 +183,9 @@ class Pool:
             waiting=self._slots.waiting,
             opened=self._opened,
             closed=dict(self._closed),
+            trips=traffic.trips,
+            statements=traffic.statements,
+            sent_bytes=traffic.bytes_count,
             waits=self._waits.statistics(),
         )
 
@@ -216,7 +229,7 @@ class Pool:
 
     def _take_back(self, kept: _Kept) -> None:
         if kept.connection.closed:
-            self._closed["broken"] += 1
+            self._close(kept, "broken")
         elif self._draining:
             self._close(kept, "drained")
         else:
@@ -229,3 +242,4 @@ class Pool:
     def _close(self, kept: _Kept, reason: str) -> None:
         kept.connection.close()
         self._closed[reason] += 1
+        self._of_closed += kept.connection.traffic
