@@ -10,6 +10,8 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Annotated, Protocol
 
+import trio
+
 from actors.chat.turn.ports import Model
 from actors.law.chat import Chat, Message, Role, Visibility
 from actors.law.ids import ChatId, FileId, chat_name
@@ -32,6 +34,7 @@ from runtime.log import emit
 from runtime.scope import CausedScope
 from runtime.statistics import CounterMetric
 
+TITLES_AT_ONCE_MAX = 16  # more wait: they are work beside turns, which go first
 ASK_SECONDS_MAX = 30.0  # all tries together; then there is no title
 
 
@@ -85,6 +88,7 @@ class AutomaticTitles:
         self._files = files
         self._choose = choose
         self._books = books
+        self._room = trio.CapacityLimiter(TITLES_AT_ONCE_MAX)
         self._begun_count = 0
         self._given_count = 0
         self._failed_count = 0
@@ -103,6 +107,10 @@ class AutomaticTitles:
         )
 
     async def _give(self, chat: Chat, parts: Sequence[Part], model: Model) -> None:
+        async with self._room:
+            await self._find_and_give(chat, parts, model)
+
+    async def _find_and_give(self, chat: Chat, parts: Sequence[Part], model: Model) -> None:
         wanted = may_be_pasted(parts)
         source = source_of(parts, await self._files.read(wanted) if wanted else NO_FILES)
         if not source:

@@ -8,6 +8,7 @@ import pytest
 from actors.law.chat import Role
 from actors.law.ids import ChatId, FileId
 from actors.prompts.converting import StoredFile
+from actors.upkeep.title_jobs import TITLES_AT_ONCE_MAX
 from tests.actors.upkeep.stage import (
     HANGS,
     NO_CREDIT,
@@ -185,3 +186,15 @@ async def test_two_attempts_at_once_ask_only_once(autojump_clock):
 
         assert 1 == len(stage.oracle.prompts)
         assert 1 == stage.titles.statistics().begun_count
+
+
+async def test_of_many_new_chats_at_once_some_are_named_and_the_others_wait(autojump_clock):
+    async with a_namer(HANGS) as stage:
+        for number in range(TITLES_AT_ONCE_MAX + 3):
+            stage.begin(QUESTION, id=ChatId(UUID(int=number)))
+        await stage.passes(1)
+        assert TITLES_AT_ONCE_MAX == len(stage.oracle.prompts)
+
+        await stage.settled()
+
+        assert TITLES_AT_ONCE_MAX + 3 == len(stage.oracle.prompts)
