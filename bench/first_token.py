@@ -22,7 +22,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import AsyncIterator, Iterator, Sequence
+from collections.abc import AsyncIterator, Callable, Iterator, Sequence
 from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass, field
 from functools import partial
@@ -289,7 +289,7 @@ class Chat:
         await self.over.wait()
         return (self.waiting_at - began) * 1e3
 
-    async def watch(self) -> None:
+    async def watch(self, opened: Callable[[], None] = lambda: None) -> None:
         stream = await trio.open_tcp_stream("127.0.0.1", self.port)
         await stream.send_all(
             f"GET {CHATS_PATH}/{self.id}/stream HTTP/1.1\r\n{HEADERS}Connection: Upgrade\r\n"
@@ -300,6 +300,7 @@ class Chat:
         while b"\r\n\r\n" not in rest:
             rest += await stream.receive_some(READ_BYTES)
         rest = rest.partition(b"\r\n\r\n")[2]
+        opened()
         while True:
             now = time.monotonic()
             while (found := _frame(rest)) is not None:
@@ -391,10 +392,10 @@ async def _paced(made: Sequence[Chat], daemon: psutil.Process) -> dict[str, floa
     first = [each for chat in made for each in chat.first_ms]
     deltas = [each for chat in made for each in chat.delta_ms]
     return {
-        "first_token_p50_ms": _percentile(first, 50),
-        "first_token_p99_ms": _percentile(first, 99),
-        "delta_p50_ms": _percentile(deltas, 50),
-        "delta_p99_ms": _percentile(deltas, 99),
+        "first_token_p50_ms": percentile(first, 50),
+        "first_token_p99_ms": percentile(first, 99),
+        "delta_p50_ms": percentile(deltas, 50),
+        "delta_p99_ms": percentile(deltas, 99),
         "delta_cpu_us": (_cpu_seconds(daemon) - before) / len(deltas) * 1e6,
     }
 
@@ -414,8 +415,8 @@ async def _interrupted(made: Sequence[Chat]) -> dict[str, float]:
             await trio.sleep(SPREAD_SECONDS / 4 / len(made))
             nursery.start_soon(live, chat, name=f"chat {number}")
     return {
-        "interrupt_p50_ms": _percentile(found, 50),
-        "interrupt_p99_ms": _percentile(found, 99),
+        "interrupt_p50_ms": percentile(found, 50),
+        "interrupt_p99_ms": percentile(found, 99),
     }
 
 
@@ -447,7 +448,7 @@ async def _measured(port: int, daemon: psutil.Process) -> dict[str, float]:
     return figures
 
 
-def _percentile(found: Sequence[float], share: int) -> float:
+def percentile(found: Sequence[float], share: int) -> float:
     return statistics.quantiles(found, n=100, method="inclusive")[share - 1]
 
 
