@@ -17,11 +17,12 @@ UTIME, STIME, CUTIME, CSTIME = 11, 12, 13, 14  # behind the name of the program,
 PARENT = 1
 KILOBYTES_PER_MEGABYTE = 1024
 METRICS_SECONDS = 10.0
-# What a daemon tells of its database, by the name that a result has.
+# What a daemon tells of its two pools of connections, by the name that a result has.
+POOLS = ("promptcorner_pool_", "promptcorner_own_pool_")
 DATABASE_METRICS = {
-    "statements": "promptcorner_pool_statements_total",
-    "trips": "promptcorner_pool_trips_total",
-    "sent_bytes": "promptcorner_pool_sent_bytes_total",
+    "statements": "statements_total",
+    "trips": "trips_total",
+    "sent_bytes": "sent_bytes_total",
 }
 DAEMON_METRICS = {"daemon": "process_cpu_seconds_total", "rss": "process_resident_memory_bytes"}
 
@@ -88,6 +89,12 @@ def database_of(data_dir: Path) -> int | None:
         return int((data_dir / "postgres" / "postmaster.pid").read_text().split()[0])
     except (OSError, ValueError, IndexError):
         return None
+
+
+def of_pools(metrics: dict[str, float], name: str) -> float | None:
+    """Return a count of all pools together, if the daemon tells it."""
+    told = [metrics[pool + name] for pool in POOLS if pool + name in metrics]
+    return sum(told) if told else None
 
 
 def read_metrics(url: str, token: str) -> dict[str, float]:

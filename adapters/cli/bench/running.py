@@ -40,7 +40,7 @@ class Observed:
         """Return everything that only grows: processor seconds by process, and the database's."""
         metrics = gauges.read_metrics(self.target.url, self.target.token)
         found: dict[str, float | None] = {
-            name: metrics.get(metric) for name, metric in gauges.DATABASE_METRICS.items()
+            name: gauges.of_pools(metrics, of) for name, of in gauges.DATABASE_METRICS.items()
         }
         found["driver"] = gauges.cpu_seconds([self.driver])
         found["provider"] = None if self.provider is None else gauges.cpu_seconds([self.provider])
