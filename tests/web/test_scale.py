@@ -143,6 +143,31 @@ async def test_long_code_is_coloured_piece_by_piece_and_stays_what_it_is(page, a
     assert code.startswith(await page.js(f"{shown}.textContent"))
 
 
+async def test_a_long_table_and_a_long_list_begin_short(page, api, house, chats):
+    """What a table or a list of thousands costs is paid by those who ask for all of it."""
+    table = "| number | light |\n|---|---|\n" + "".join(f"| {n} | red |\n" for n in range(3_000))
+    items = "".join(f"- cue {n}\n" for n in range(700))
+    house.provider.behave(text=f"{table}\nand\n\n{items}", delta_chars=4_000)
+    try:
+        await api.say(chats[1], "Write much.", "waiting")
+    finally:
+        house.provider.behave()
+
+    await page.goto(f"/c/{chats[1]}")
+    await page.until_text("cue 199", "[role=log]")
+
+    rows = "document.querySelectorAll('[role=log] tbody tr').length"
+    assert 200 == await page.js(rows)
+    assert await elements(page) <= ELEMENTS_MAX
+    await page.click("button", "Show 1600 of 3000 rows")
+    await page.until(f"{rows} === 1600")
+    await page.click("button", "Show all 3000 rows")
+    await page.until(f"{rows} === 3000")
+    await page.click("button", "Show all 700 items")
+    await page.until_text("cue 699", "[role=log]")
+    assert [] == await page.names("button", ".text")
+
+
 async def test_a_stream_builds_each_block_once(page, api, house):
     """While an answer grows, what is complete in it stays the same nodes."""
     chat = await api.chat()

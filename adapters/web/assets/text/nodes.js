@@ -6,7 +6,7 @@
 // `Code` is the view of a block of code, {block}: {language, text, open}; without one it is plain.
 // The page has one h1, so headings of a text begin at h3.
 
-import { Fragment, h, html, memo, signal, useRef } from "../ui.js";
+import { Fragment, h, html, memo, signal, useRef, useState } from "../ui.js";
 import { blocksOf } from "./blocks.js";
 import { whenMissed } from "./characters.js";
 import { later } from "../shared/later.js";
@@ -20,6 +20,9 @@ const FootnoteMark = later(() => import("./footnote_views.js").then((module) => 
  * @typedef {import("./blocks.js").Inline} Inline
  * @typedef {(props: {block: Block}) => any} CodeView
  */
+
+const AT_FIRST = 200; // rows of a table, items of a list; more of them are shown when that is asked for
+const MORE = 8; // times as many, with each further click
 
 /** The parser of growing texts, which parses only their ends. Until it is loaded, all is parsed. @type {typeof import("./grow.js").grown | null} */
 let grown = null;
@@ -56,9 +59,9 @@ const BlockView = memo((/** @type {{block: Block, Code: CodeView}} */ { block, C
     case "quote":
       return html`<blockquote>${blocksView(block.blocks, Code)}</blockquote>`;
     case "list":
-      return listView(block, Code);
+      return h(ListView, { block, Code });
     case "table":
-      return tableView(block);
+      return h(TableView, { block });
     case "footnote":
       return h(Footnote, { label: block.label }, block.children.map(inlineView));
     default:
@@ -71,15 +74,32 @@ function PlainCode({ block }) {
   return html`<pre class="term" tabindex="0"><code>${block.text}</code></pre>`;
 }
 
-/** @param {Block} block @param {CodeView} Code */
-function listView({ ordered, start, tight, items }, Code) {
+/**
+ * Return the beginning of what may be long, and the button that shows more of it.
+ * @template T
+ * @param {readonly T[]} all
+ * @param {string} what
+ */
+function useBeginning(all, what) {
+  const [most, setMost] = useState(AT_FIRST);
+  const next = Math.min(most * MORE, all.length);
+  const count = next < all.length ? `${next} of ${all.length}` : `all ${next}`;
+  const button = most < all.length && html`<button type="button" class="btn quiet more"
+    onClick=${() => setMost(next)}>Show ${count} ${what}</button>`;
+  return /** @type {const} */ ([all.slice(0, most), button]);
+}
+
+/** @param {{block: Block, Code: CodeView}} props */
+function ListView({ block: { ordered, start, tight, items }, Code }) {
+  const [shown, more] = useBeginning(items, "items");
   const tasks = items.some((/** @type {any} */ item) => item.task !== null);
   const props = {
     start: ordered && start !== 1 ? start : undefined,
     class: `${tight ? "tight" : ""}${tasks ? " tasks" : ""}`.trim() || undefined,
   };
-  return h(ordered ? "ol" : "ul", props, items.map((/** @type {any} */ item, /** @type {number} */ at) =>
+  const list = h(ordered ? "ol" : "ul", props, shown.map((/** @type {any} */ item, at) =>
     h(ItemView, { key: at, item, tight, Code })));
+  return [list, more];
 }
 
 const ItemView = memo((/** @type {{item: any, tight: boolean, Code: CodeView}} */ { item, tight, Code }) =>
@@ -108,12 +128,13 @@ const cellsOf = (tag, row, aligns) =>
 
 const RowView = memo((/** @type {{row: Inline[][], aligns: string[]}} */ { row, aligns }) => h("tr", null, cellsOf("td", row, aligns)));
 
-/** @param {Block} block */
-function tableView({ aligns, head, rows }) {
+/** @param {{block: Block}} props */
+function TableView({ block: { aligns, head, rows } }) {
+  const [shown, more] = useBeginning(rows, "rows");
   return html`<div class="wide" tabindex="0" role="region" aria-label="Table"><table>
     <thead><tr>${cellsOf("th", head, aligns)}</tr></thead>
-    <tbody>${rows.map((/** @type {Inline[][]} */ row, /** @type {number} */ at) => h(RowView, { key: at, row, aligns }))}</tbody>
-  </table></div>`;
+    <tbody>${shown.map((/** @type {Inline[][]} */ row, at) => h(RowView, { key: at, row, aligns }))}</tbody>
+  </table></div>${more}`;
 }
 
 /**
