@@ -9,6 +9,7 @@ import { go } from "./routes.js";
 import { me } from "./session.js";
 import { lightOf } from "./state/lights.js";
 import { noticeOf } from "./state/notices.js";
+import { between } from "./state/same.js";
 import { effect } from "./ui.js";
 import { tabs } from "./wire/tabs.js";
 import { hearWatch } from "./wire/watch.js";
@@ -23,8 +24,13 @@ export function followNotices() {
   document.addEventListener("visibilitychange", holdWhileSeen);
   holdWhileSeen();
   // A list that is read again may show changes whose events were lost with the line.
+  /** @type {readonly import("./state/notices.js").Chat[]} */
+  let before = [];
   effect(() => {
-    for (const root of chats.list.value.roots) {
+    const { roots } = chats.list.value;
+    const come = between(before, roots);
+    before = roots;
+    for (const root of come) {
       note(root);
       root.children.forEach(note);
     }

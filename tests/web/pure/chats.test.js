@@ -3,6 +3,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { chatIn, newList, withChange, withNews, withPage, without } from "../../../adapters/web/assets/state/chats.js";
+import { between } from "../../../adapters/web/assets/state/same.js";
 import { SEED, below, pick, randomOf } from "./cases.js";
 
 const at = (minute) => `2026-01-01T00:${String(minute).padStart(2, "0")}:00Z`;
@@ -113,4 +114,20 @@ test("whatever comes, in whatever order, a list is ordered and names nothing twi
     assert.deepEqual(order, [...order].sort((a, b) => a[0] - b[0] || a[1] - b[1]));
     assert.equal(new Set(list.roots.map((root) => root.id)).size, list.roots.length);
   }
+});
+
+test("of two lists only what stands between the same beginning and the same end has to be looked at", () => {
+  const cases = [
+    ["", "", ""],
+    ["", "abc", "abc"],
+    ["abc", "", ""],
+    ["abc", "abc", ""],
+    ["abcde", "abXde", "X"],
+    ["abcde", "adbce", "dbc"],
+    ["aa", "aaa", "a"],
+    ["aaa", "aa", ""],
+    ["abc", "abcd", "d"],
+  ];
+
+  for (const [old, next, come] of cases) assert.equal(between([...old], [...next]).join(""), come, `${old} ${next}`);
 });

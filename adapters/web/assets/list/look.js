@@ -46,7 +46,8 @@ export const roots = computed(() => {
   const mine = me.value?.id ?? "";
   const now = filters.value; // a signal is not read once for each of ten thousand
   const { roots: listed } = chats.list.value;
-  const all = isPlain(now) ? [...listed, ...needingBesides(listed)] : listed;
+  const besides = isPlain(now) ? needingBesides(listed) : [];
+  const all = besides.length ? [...listed, ...besides] : listed;
   return all.filter((root) => fits(root, now, mine)).map((root) => (root.owner_id === mine ? root : quiet(root)));
 });
 
@@ -63,10 +64,11 @@ function quiet(chat) {
 /** @param {Filters} now */
 const isPlain = (now) => !now.unread && !now.archived && !now.labels.length && now.source !== "shared";
 
-/** @param {readonly Chat[]} listed */
+/** Few need the user, and thousands may be listed. @param {readonly Chat[]} listed */
 function needingBesides(listed) {
-  const there = new Set(listed.map((root) => root.id));
-  return chats.needing.value.roots.filter((root) => needsPerson(root) && !there.has(root.id));
+  const found = new Map(chats.needing.value.roots.filter(needsPerson).map((root) => [root.id, root]));
+  if (found.size) for (const root of listed) found.delete(root.id);
+  return [...found.values()];
 }
 
 export const rows = computed(() =>

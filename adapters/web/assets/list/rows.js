@@ -35,7 +35,7 @@ export function Rows() {
     all.length <= WHOLE_MAX
       ? all.map((_, index) => ({ index }))
       : piecesOf(places, view.top - MARGIN, view.bottom + MARGIN, keptRows(all, places, view.top));
-  useLayoutEffect(measure);
+  useEffect(measure); // after the frame: to ask before it would make the browser lay out twice
   useKeptFocus(scroller, all);
   useMore(places.total - view.bottom);
   useShown(scroller, all, places);

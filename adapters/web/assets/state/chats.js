@@ -141,10 +141,12 @@ function told(old, kind, chat) {
  */
 function placed(list, chat) {
   if (chat.parent_chat_id) return withChild(list, chat);
-  const others = list.roots.filter((root) => root.id !== chat.id);
+  const others = list.roots.slice();
+  const before = others.findIndex((root) => root.id === chat.id);
+  if (before >= 0) others.splice(before, 1);
   const at = others.findIndex((root) => compare(chat, root) < 0);
   const isBehindAll = at < 0;
-  if (isBehindAll && list.more !== "no" && others.length === list.roots.length) return list;
+  if (isBehindAll && list.more !== "no" && before < 0) return list;
   others.splice(isBehindAll ? others.length : at, 0, chat);
   return { ...list, roots: others };
 }

@@ -57,11 +57,12 @@ export function sectionsOf(roots, look) {
   /** @type {Map<string, {key: string, title: string, counted: boolean, roots: Chat[]}>} */
   const found = new Map();
   for (const first of [PINNED, NEEDS, WORKING]) found.set(first.key, { ...first, roots: [] });
+  let section; // that of the root before: neighbours mostly share one
   for (const root of roots) {
     const of = sectionOf(root, look);
-    const section = found.get(of.key);
-    if (section) section.roots.push(root);
-    else found.set(of.key, { counted: false, ...of, roots: [root] });
+    if (section?.key !== of.key) section = found.get(of.key);
+    if (!section) found.set(of.key, (section = { counted: false, ...of, roots: [] }));
+    section.roots.push(root);
   }
   found.get("pinned")?.roots.sort((one, other) => one.pin_order - other.pin_order);
   found.get("needs")?.roots.sort((one, other) => patience(one) - patience(other));
@@ -150,8 +151,10 @@ export function labelsOf(roots) {
   /** @type {Map<string, number>} */
   const found = new Map();
   for (const root of roots)
-    for (const [key, value] of Object.entries(root.labels))
-      found.set(`${key}:${value}`, (found.get(`${key}:${value}`) ?? 0) + 1);
+    for (const key in root.labels) {
+      const label = `${key}:${root.labels[key]}`;
+      found.set(label, (found.get(label) ?? 0) + 1);
+    }
   return [...found]
     .sort((one, other) => other[1] - one[1] || one[0].localeCompare(other[0]))
     .map(([label]) => label);

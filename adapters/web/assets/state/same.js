@@ -27,6 +27,21 @@ export function kept(old, next) {
   return same(old, next) ? old : next;
 }
 
+/**
+ * Return the part of `next` behind the items that both begin with, and before those that both end with.
+ * @template T
+ * @param {readonly T[]} old
+ * @param {readonly T[]} next
+ */
+export function between(old, next) {
+  const most = Math.min(old.length, next.length);
+  let first = 0;
+  while (first < most && old[first] === next[first]) first += 1;
+  let last = 0;
+  while (last < most - first && old[old.length - 1 - last] === next[next.length - 1 - last]) last += 1;
+  return next.slice(first, next.length - last);
+}
+
 /** @param {Record<string, unknown>} value */
 function present(value) {
   return Object.keys(value).filter((name) => value[name] !== undefined);
