@@ -5,6 +5,7 @@ import sys
 
 import pytest
 
+from tests import folders as place
 from tests.e2e.processes import belonging_to
 from tests.folders import PREFIX, a_folder, remove_leftovers
 from tests.patience import PATIENCE_SECONDS
@@ -62,3 +63,32 @@ def test_a_folder_is_removed_when_its_test_ends():
         (folder / "home").mkdir()
 
     assert not folder.exists()
+
+
+@pytest.fixture
+def memory(monkeypatch, tmp_path):
+    """A place that stands for the one in memory, with any room."""
+    monkeypatch.delenv("TMPDIR", raising=False)
+    monkeypatch.setattr(place, "MEMORY", str(tmp_path))
+    monkeypatch.setattr(place, "MEMORY_BYTES_MIN", 1)
+    return tmp_path
+
+
+def in_memory():
+    return place.in_memory.__wrapped__()
+
+
+def test_a_place_in_memory_is_taken_if_there_is_room(memory, monkeypatch):
+    room = in_memory()
+    monkeypatch.setattr(place, "MEMORY_BYTES_MIN", 1 << 80)
+
+    assert (str(memory), None) == (room, in_memory())
+
+
+def test_a_place_that_is_named_or_not_there_is_none_in_memory(memory, monkeypatch):
+    monkeypatch.setenv("TMPDIR", "/tmp")
+    named = in_memory()
+    monkeypatch.delenv("TMPDIR")
+    monkeypatch.setattr(place, "MEMORY", str(memory / "nowhere"))
+
+    assert (None, None) == (named, in_memory())
