@@ -313,7 +313,7 @@ def _requests_of(call):
         case "create":
             request, *then = call.args
             return (request, *(then[0] if then else ()))
-        case "apply" | "commit":
+        case "apply" | "commit" | "wake":
             return tuple(call.args[1])
         case _:
             return ()

@@ -13,6 +13,7 @@ from actors.law.parts.message import TextPart
 from actors.law.states import Status
 from actors.law.store.ports import Applied
 from actors.supervisor.api import hand_over
+from adapters.access.changes import ChatSender
 from runtime.clock import now
 from tests.simulation import disks
 from tests.simulation.line import Away
@@ -246,6 +247,10 @@ async def apply(process, chat, request):
     """What puts a chat to work takes it up too, if nobody holds it and there is a place."""
     if not isinstance(request, PUTS_TO_WORK):
         return await process.line.apply(chat.id, [request])
+    sender = ChatSender(process.line, process.supervisor, histories=process.histories)
+    resting = sender.at_rest(chat.id, ANN) if isinstance(request, ask.SendMessage) else None
+    if resting is not None and (woken := await sender.wake(resting, [request])) is not None:
+        return woken
     write = partial(process.line.apply, chat.id)
     return await claiming(process, chat.is_root, lambda more: write([request, *more]))
 

@@ -39,6 +39,7 @@ class Line:
             raise Away(f"{name}: no way to the store")
         do = partial(checked_in, call, partial(method, *args, **kwargs))
         answer = await self._carried(do)
+        process.learn(answer)
         if process.line_is_cut or world.faults(0.4):
             raise Away(f"{name}: the answer was lost")
         world.checks.answered(call, answer)

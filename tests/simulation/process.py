@@ -5,10 +5,12 @@ from functools import partial
 import trio
 
 from actors.chat.actor import ChatActor
+from actors.chat.histories import KnownHistories
 from actors.chat.turn.deps import TurnDeps, TurnLimits
 from actors.chat.turn.ports import NO_BOOKS
 from actors.chat.turn.spending import NO_BUDGETS
 from actors.law.store.hints import HintsLost
+from actors.law.store.ports import Applied
 from actors.streams.previews import Previews
 from actors.supervisor import api
 from actors.supervisor.actor import Supervisor
@@ -59,7 +61,7 @@ class Process:
         self.feeds = []  # that listen to its attempts
         self.disks = {}  # root: the disk of the workspace of its family
         self.told_to_stop_at = self.left_in_seconds = 0.0
-        self.bus = Switchboard()
+        self.bus, self.histories = Switchboard(), KnownHistories()
         self.line, self.journal = Line(self, world.store), Line(self, world.journal)
         self.previews = Previews(pickled)
         self.scope = trio.CancelScope()
@@ -76,6 +78,7 @@ class Process:
             budgets=Budgets(self) if world.till else NO_BUDGETS,
             books=Books(self) if world.till else NO_BOOKS,
             previews=self.previews,
+            histories=self.histories,
             compacting=Compacting(self),
             approving=ApprovalSettings(Grants(self), deadline_seconds=ASK_SECONDS),
             limits=GUARDS,
@@ -153,6 +156,12 @@ class Process:
             parked, self.parked = self.parked, []
             for task, value in parked:
                 trio.lowlevel.reschedule(task, value)
+
+    def learn(self, answer):
+        """Take note of what the store has answered, if that is a commit of this process."""
+        for applied in answer if isinstance(answer, tuple) else (answer,):
+            if isinstance(applied, Applied):
+                self.histories.note_commit(applied)
 
     def cut(self):
         self.line_is_cut = True
