@@ -6,6 +6,7 @@ For other rooms:
 
 Inside:
     command_line   shares help, flags of settings, tables and JSON among the commands
+    harmless       takes out of texts what would do something to a terminal         (pure)
     suggestions    names the command or flag that was perhaps meant
     serve          runs `promptcorner serve`
     migrate        runs `promptcorner migrate`

@@ -13,7 +13,8 @@ from typing import Any, Protocol
 
 from adapters.cli.chat.approvals import UserDecision, choices_of, read_decision
 from adapters.cli.chat.deciding.slash_commands import SlashLine
-from adapters.cli.chat.reading.drawing import deadline_text, harmless, one_line
+from adapters.cli.chat.reading.drawing import deadline_text
+from adapters.cli.harmless import harmless, one_line
 from promptcorner_client.transcript import text_of
 from promptcorner_client.wire import ChatApproval, ChatMessage
 

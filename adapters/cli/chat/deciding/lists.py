@@ -5,8 +5,8 @@ from datetime import datetime
 
 from adapters.cli.chat.deciding.picking import ListRow, PickList
 from adapters.cli.chat.reading.cards import CallCard, cut_line, outcome_of, subject_of
-from adapters.cli.chat.reading.drawing import one_line
 from adapters.cli.chat.reading.scrollback import ThoughtFold
+from adapters.cli.harmless import one_line
 from promptcorner_client.api import ModelSummary
 from promptcorner_client.transcript import text_of
 from promptcorner_client.wire import Chat, ChatPrompt, ChatQueuedMessage

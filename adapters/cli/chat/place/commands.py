@@ -15,9 +15,9 @@ from adapters.cli.chat.deciding.slash_commands import SlashLine, commands_text
 from adapters.cli.chat.place.attaching import clipboard_image, write_export
 from adapters.cli.chat.place.desk import Desk, Rewording
 from adapters.cli.chat.reading.cards import CallCard, value_of, whole_text
-from adapters.cli.chat.reading.drawing import coloured, harmless, one_line
 from adapters.cli.chat.reading.exporting import markdown_of
 from adapters.cli.chat.screen import cost_text
+from adapters.cli.harmless import coloured, harmless, one_line
 from promptcorner_client import api
 from promptcorner_client.api import ModelSummary
 from promptcorner_client.transcript import text_of

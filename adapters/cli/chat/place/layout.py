@@ -25,7 +25,8 @@ from adapters.cli.chat.deciding.pace import AskGate
 from adapters.cli.chat.deciding.picking import PickList
 from adapters.cli.chat.place.desk import Desk
 from adapters.cli.chat.reading.cards import cut_line
-from adapters.cli.chat.reading.drawing import fitted, one_line, wrapped
+from adapters.cli.chat.reading.drawing import fitted, wrapped
+from adapters.cli.harmless import one_line
 from promptcorner_client.transcript import text_of
 from runtime.clock import wall
 

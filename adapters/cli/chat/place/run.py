@@ -2,6 +2,7 @@
 
 import asyncio
 import contextlib
+import gc
 import os
 import signal
 import sys
@@ -62,6 +63,8 @@ async def _window(client: AsyncClient, request: ChatRequest, options: TerminalOp
     if request.chat is None:
         live.note(f"{GO_ON}")
     live.spawn(commands.learn_chats())
+    # A walk of the collector over all that was imported takes 40 ms, in which no key is answered.
+    gc.freeze()
 
     def begun() -> None:
         window.app.create_background_task(window.draw_news())

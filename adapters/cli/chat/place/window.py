@@ -7,6 +7,7 @@ window is erased before and drawn again after, between marks that let terminals 
 import asyncio
 import os
 import sys
+from collections import deque
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 
@@ -39,6 +40,7 @@ SYNC_BEGIN, SYNC_END = "\x1b[?2026h", "\x1b[?2026l"
 SECOND_ESC_SECONDS = 0.3
 ROWS_KEPT = 10  # for the prompt and all around it; the rest may show what is unfinished
 ROWS_MIN, ROWS_MAX = 3, 16
+PRINTED_CHARACTERS_MAX = 32_768  # about so many at once, so that a slow terminal takes keys between
 STYLE = Style.from_dict(
     {
         "dim": "ansibrightblack",
@@ -70,7 +72,8 @@ class ChatWindow:
         self.gate = AskGate()
         self.draft = ""  # what was typed before a question opened
         self._picked: asyncio.Future[Pick | None] | None = None
-        self._items: list[Item] = []
+        self._items: deque[Item] = deque()  # to be printed
+        self._ready = ""  # the text of such items
         self._bells = ""
         self._is_dirty = self._is_away = False
         self._pace = RedrawPace()
@@ -236,12 +239,12 @@ class ChatWindow:
         """Draw the window anew from its top: it may have become smaller."""
         if self._is_away or not self.app.is_running or self.app.is_done:
             return
-        items, self._items = self._items, []
+        ready, self._ready = self._ready, ""
         bells, self._bells = self._bells, ""
         output = self.app.output
         output.write_raw(SYNC_BEGIN)
         self.app.renderer.erase(leave_alternate_screen=False)
-        output.write_raw((text_of_items(items, self.look()) if items else "") + bells)
+        output.write_raw(ready + bells)
         self.app.render_counter += 1  # by which the parts know that they are to be built anew
         self.app.renderer.render(self.app, self.app.layout)
         output.write_raw(SYNC_END)
@@ -251,9 +254,8 @@ class ChatWindow:
 
     def draw_last(self) -> None:
         """Print what has not been printed when the window is closed."""
-        if self._items:
-            sys.stdout.write(text_of_items(self._items, self.look()))
-            sys.stdout.flush()
+        sys.stdout.write(self._ready + text_of_items(self._items, self.look()))
+        sys.stdout.flush()
 
     async def draw_news(self) -> None:
         """Draw what has happened, at a pace, until cancelled."""
@@ -267,11 +269,18 @@ class ChatWindow:
                 self._keep_draft()
             elif self.asked is None and self.draft:
                 self._restore_draft()
-            if self._items or self._bells:
+            if self._items or self._ready or self._bells:
+                await self._build_items()
                 self.reprint()
             elif (self._is_dirty or works) and self._pace.is_due(loop.time()):
                 self._is_dirty = False
                 self.app.invalidate()
+
+    async def _build_items(self) -> None:
+        """Make text of items, one after the other: keys are taken and answered between them."""
+        while self._items and len(self._ready) < PRINTED_CHARACTERS_MAX:
+            self._ready += text_of_items([self._items.popleft()], self.look())
+            await asyncio.sleep(0)
 
     def _keep_draft(self) -> None:
         """Put aside what was typed before a question opened: it is no answer."""

@@ -13,8 +13,8 @@ from io import StringIO
 from typing import ClassVar
 
 from rich.cells import cell_len, set_cell_size
-from rich.console import Console, Group, RenderableType
-from rich.markdown import Heading, Markdown, MarkdownElement
+from rich.console import Console, ConsoleOptions, Group, RenderableType, RenderResult
+from rich.markdown import CodeBlock, Heading, Markdown, MarkdownElement
 from rich.padding import Padding
 from rich.segment import Segment
 from rich.style import Style
@@ -39,27 +39,20 @@ from adapters.cli.chat.reading.scrollback import (
     Unfinished,
     UserWords,
 )
+from adapters.cli.harmless import coloured, harmless, one_line
 from promptcorner_client.wire import ChatApproval
 
 OUTPUT_LINES = 5  # of a command or a result that went well; the rest is in the pager
 FAILED_LINES = 15
 DIFF_LINES = 30
 LIVE_LINES = 5  # of a command that runs
+OUTPUT_CHARACTERS_MAX = 16_384  # of these lines; what stands before them is in the pager
+CODE_CHARACTERS_MAX = 8_192  # of a block with colours; a longer one, of few long lines, has none
 TONES = {"quiet": "dim", "title": "bold", "warning": "yellow", "error": "red"}
 DIFF_STYLES = {"+": "green", "-": "red", "@": "cyan"}
 
-_SEQUENCE = re.compile(
-    r"""\x1b(?:\[(?P<csi>[0-?]*[ -/]*[@-~])    # with parameters
-    |\][^\x07\x1b]*(?:\x07|\x1b\\)?           # titles, links, notifications
-    |[PX^_][^\x1b]*(?:\x1b\\)?                # texts for the terminal
-    |.?)""",
-    re.DOTALL | re.VERBOSE,
-)
 _MEASURE = Console(file=StringIO(), legacy_windows=False)  # knows how wide letters are
 _COLOUR = re.compile(r"\x1b\[[0-9;]*m")
-_COLOURS = re.compile(r"[0-9;:]*m")
-_CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
-_CONTROL_BUT_ESC = re.compile(r"[\x00-\x08\x0b-\x1a\x1c-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
 
 
 class PlainHeading(Heading):
@@ -71,12 +64,24 @@ class PlainHeading(Heading):
         yield self.text
 
 
+class BoundedCode(CodeBlock):
+    """A block of code, whose colours are left out where to find them would take too long."""
+
+    def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
+        if len(self.text) > CODE_CHARACTERS_MAX:
+            yield Padding(Text(str(self.text).rstrip(), overflow="fold"), 1)
+            return
+        yield from super().__rich_console__(console, options)
+
+
 class ChatMarkdown(Markdown):
     """Markdown as answers are drawn."""
 
     elements: ClassVar[dict[str, type[MarkdownElement]]] = {
         **Markdown.elements,
         "heading_open": PlainHeading,
+        "fence": BoundedCode,
+        "code_block": BoundedCode,
     }
 
 
@@ -178,11 +183,11 @@ def _output(card: CallCard) -> Iterator[Text]:
     most = LIVE_LINES if not card.is_done else FAILED_LINES if card.has_failed else OUTPUT_LINES
     if card.is_done and not card.has_failed and card.name in ("read_file", "read_skill"):
         most = 0
-    lines = Text.from_ansi(coloured(text)).split("\n", allow_blank=False)
-    hidden = max(0, len(lines) - most)
+    shown, hidden = last_lines(text, most)
+    lines = Text.from_ansi(coloured(shown)).split("\n", allow_blank=False)
     if hidden and card.is_done:
         yield Text(f"… {hidden} lines · ctrl-O opens them", "dim")
-    for line in lines[hidden:] if most else ():
+    for line in lines[-most:] if most else ():
         line.no_wrap, line.overflow = True, "ellipsis"
         line.style = "dim" if not card.has_failed else ""
         yield line
@@ -263,11 +268,36 @@ def live_fragments(
     return [fragment for line in lines for fragment in (*map(_fragment, line), ("", "\n"))][:-1]
 
 
+def last_lines(text: str, most: int) -> tuple[str, int]:
+    """Return the last lines of a text, and how many stand before them."""
+    text = text.rstrip("\n")
+    at = len(text)
+    for _ in range(most):
+        at = text.rfind("\n", 0, max(0, at))
+        if at < 0:
+            break
+    shown = text[at + 1 :] if most else ""
+    hidden = (text.count("\n") + 1 if text else 0) if not most else text.count("\n", 0, at + 1)
+    return shown[-OUTPUT_CHARACTERS_MAX:], hidden
+
+
 def end_of(text: str, length: int) -> str:
-    """Return the end of a block that is too long to be seen whole, from the beginning of a word."""
-    if len(text) <= length or text.lstrip().startswith(("```", "~~~", "|")):
+    """Return the end of a block that is too long to be seen whole: as text from the beginning of a
+    word, as code and as a table with the lines that say what it is."""
+    if len(text) <= length:
         return text
-    return text[-length:].partition(" ")[2]
+    begun = text.lstrip()
+    lines_kept = 1 if begun.startswith(("```", "~~~")) else 2 if begun.startswith("|") else 0
+    if not lines_kept:
+        return text[-length:].partition(" ")[2]
+    head = begun.split("\n", lines_kept)
+    if len(head) <= lines_kept:
+        return text[:length]
+    end = head.pop()
+    if len(end) > length:
+        end = end[-length:]
+        end = end.partition("\n")[2] or (end if lines_kept == 1 else "")
+    return "\n".join([*(line[:length] for line in head), end])
 
 
 def _fragment(segment: Segment) -> tuple[str, str]:
@@ -302,15 +332,6 @@ ANSI_NAMES = (
 )
 
 
-def harmless(text: str) -> str:
-    """Return a text without what would move the cursor, ring, or turn the direction around."""
-    return _CONTROL.sub("?", text.replace("\t", "    "))
-
-
-def one_line(text: str) -> str:
-    return harmless(text.replace("\n", "?"))
-
-
 def fitted(text: str, columns: int) -> str:
     """Return a text on one line that takes no more columns; wide letters take two."""
     flat = " ".join(text.split()) if "\n" in text else text
@@ -323,15 +344,3 @@ def wrapped(text: str, columns: int) -> list[str]:
     """Return a text as lines of so many columns; those that go on are indented."""
     first, *more = Text(text).wrap(_MEASURE, max(10, columns - 2)) or [Text("")]
     return [first.plain.rstrip(), *(f"  {line.plain.rstrip()}" for line in more)]
-
-
-def coloured(text: str) -> str:
-    """Return the output of a command with its colours, and with nothing else that it controls."""
-    kept = _SEQUENCE.sub(_only_colours, text.replace("\r\n", "\n"))
-    lines = (line.rstrip("\r").rpartition("\r")[2] for line in kept.split("\n"))
-    return _CONTROL_BUT_ESC.sub("", "\n".join(lines).replace("\t", "    "))
-
-
-def _only_colours(found: re.Match[str]) -> str:
-    csi = found["csi"] or ""
-    return f"\x1b[{csi}" if _COLOURS.fullmatch(csi) else ""

@@ -6,7 +6,8 @@ from uuid import UUID
 
 from rich.cells import cell_len
 
-from adapters.cli.chat.reading.drawing import fitted, one_line
+from adapters.cli.chat.reading.drawing import fitted
+from adapters.cli.harmless import one_line
 from promptcorner_client.api import CostSummary, ModelSummary
 from promptcorner_client.transcript import Transcript
 from promptcorner_client.wire import Chat, ChatMessage

@@ -15,9 +15,9 @@ from adapters.cli.chat.reading.cards import CallCard, outcome_of, subject_of, wh
 from adapters.cli.chat.reading.diffs import changes_of, is_readable_change
 from adapters.cli.chat.reading.drawing import (
     Look,
-    coloured,
+    end_of,
     fitted,
-    harmless,
+    last_lines,
     live_fragments,
     text_of_items,
     wrapped,
@@ -32,6 +32,7 @@ from adapters.cli.chat.reading.scrollback import (
     UserWords,
 )
 from adapters.cli.chat.reading.status_line import ChatFacts, state_line, window_text
+from adapters.cli.harmless import coloured, harmless
 from promptcorner_client.transcript import Transcript
 from promptcorner_client.wire import (
     ChatApproval,
@@ -349,3 +350,42 @@ def test_what_is_not_known_of_the_window_is_not_shown():
         window_text(None, 128_000),
         window_text(840, 0),
     ]
+
+
+@pytest.mark.parametrize(
+    ("text", "most", "lines", "hidden"),
+    [
+        ("", 3, "", 0),
+        ("a\nb\n", 3, "a\nb", 0),
+        ("a\nb\nc\nd\n", 2, "c\nd", 2),
+        ("a\nb\nc", 0, "", 3),
+        ("a\n" * 100_000 + "b", 1, "b", 100_000),
+    ],
+)
+def test_the_last_lines_of_an_output_are_found_without_the_others(text, most, lines, hidden):
+    assert last_lines(text, most) == (lines, hidden)
+
+
+@pytest.mark.parametrize(
+    ("text", "begins", "ends"),
+    [
+        (
+            "| a | b |\n|---|---|\n" + "| c | d |\n" * 500,
+            "| a | b |\n|---|---|\n| c | d |",
+            "d |\n",
+        ),
+        ("```js\n" + "var a = 1; " * 9_000, "```js\n", "var a = 1; "),
+        ("words " * 9_000 + "end", "words ", "end"),
+    ],
+)
+def test_of_a_long_block_its_end_is_drawn_as_what_it_is(text, begins, ends):
+    shown = end_of(text, 400)
+    assert shown.startswith(begins)
+    assert shown.endswith(ends)
+    assert len(shown) < 500
+
+
+def test_a_long_line_of_code_is_printed_whole_and_without_the_search_for_colours():
+    printed = text_of_items([MarkdownBlock("```js\n" + "var a=1;" * 2_000 + "\n```\n")], Look(80))
+    assert printed.count("v") == 2_000
+    assert "\x1b" not in printed
