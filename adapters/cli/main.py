@@ -16,6 +16,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from adapters.cli.command_line import HelpFormatter, add_command
+from adapters.cli.harmless import harmless
 from adapters.cli.suggestions import CommandParser, parse
 from adapters.settings.refusals import CannotStart
 from runtime.errors import Misuse, require_assertions
@@ -121,5 +122,5 @@ def _reader_is_gone() -> bool:
 
 
 def _refuse(why: str, exit_code: int = 1) -> int:
-    sys.stderr.write(f"promptcorner: {why}\n")
+    sys.stderr.write(f"promptcorner: {harmless(why)}\n")
     return exit_code

@@ -4,6 +4,7 @@ For other rooms:
     daemon           runs the daemon: the composition root
     parent           runs several processes and restarts them
     listening        tells commands on this machine where a daemon listens
+    trusted_files    tells whether such a file may be believed
     membership       tells a process its place among several
 
 Inside:

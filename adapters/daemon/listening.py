@@ -13,10 +13,13 @@ from contextlib import contextmanager, suppress
 from dataclasses import replace
 from pathlib import Path
 from secrets import token_hex
+from typing import BinaryIO
 
 import msgspec
 
+from adapters.daemon.trusted_files import why_not_trusted, why_stranger
 from adapters.settings.kinds import HostAddress
+from adapters.settings.refusals import CannotStart
 from adapters.settings.table import Config
 
 FOLDER = "listening"
@@ -57,21 +60,39 @@ def announced(config: Config, address: str) -> Iterator[None]:
 
 
 def listening_daemons(data_dir: Path) -> list[ListeningDaemon]:
-    """Return the daemons of a data directory that run, the latest first."""
+    """Return the daemons of a data directory that run and may be believed, the latest first."""
+    return [daemon for daemon, doubt in _announcements(data_dir) if not doubt]
+
+
+def _announcements(data_dir: Path) -> list[tuple[ListeningDaemon, str]]:
+    """Return what is said of daemons, the latest first, each with why it is not believed, or ""."""
     found = []
     for path in _files(data_dir / FOLDER):
-        with suppress(OSError, msgspec.DecodeError), path.open("rb") as file:
-            if _is_locked(file.fileno()):
-                daemon = msgspec.json.decode(file.read(FILE_BYTES_MAX), type=ListeningDaemon)
-                found.append((os.fstat(file.fileno()).st_mtime_ns, daemon))
-    return [daemon for _, daemon in sorted(found, key=lambda each: each[0], reverse=True)]
+        with suppress(OSError, ValueError), _opened(path) as file:
+            if not _is_locked(file.fileno()):
+                continue
+            daemon = msgspec.json.decode(file.read(FILE_BYTES_MAX), type=ListeningDaemon)
+            doubt = why_not_trusted(file.fileno(), path) or why_stranger(daemon.url, data_dir)
+            found.append((os.fstat(file.fileno()).st_mtime_ns, daemon, doubt))
+    latest = sorted(found, key=lambda each: each[0], reverse=True)
+    return [(daemon, doubt) for _, daemon, doubt in latest]
+
+
+def _opened(path: Path) -> BinaryIO:
+    """Open a file without waiting for a writer, if it is a pipe that somebody has put there."""
+    return os.fdopen(os.open(path, os.O_RDONLY | os.O_NONBLOCK), "rb")
 
 
 def url_here(config: Config) -> str:
     """Return the address of the daemon of a data directory, or where one with these settings would
-    listen."""
-    running = listening_daemons(config.data_dir)
-    return running[0].url if running else config.local_url
+    listen. Raise CannotStart if all that is said of daemons may come from another user."""
+    said = _announcements(config.data_dir)
+    if trusted := [daemon for daemon, doubt in said if not doubt]:
+        return trusted[0].url
+    if said:
+        fact = f"what {config.data_dir / FOLDER} says of a daemon is not believed: {said[0][1]}"
+        raise CannotStart("daemon", fact, "remove that, or name the daemon with PROMPTCORNER_URL")
+    return config.local_url
 
 
 def _write(folder: Path, daemon: ListeningDaemon) -> tuple[Path, int]:
@@ -97,7 +118,7 @@ def _write(folder: Path, daemon: ListeningDaemon) -> tuple[Path, int]:
 def _remove_old(folder: Path) -> None:
     """Remove the files of daemons that were killed."""
     for path in _files(folder):
-        with suppress(OSError), path.open("rb") as file:
+        with suppress(OSError), _opened(path) as file:
             if not _is_locked(file.fileno()):
                 path.unlink(missing_ok=True)
 

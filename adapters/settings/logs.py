@@ -66,7 +66,14 @@ def _text(_logger: Any, _method: str, entry: MutableMapping[str, Any]) -> str:
     traceback = entry.pop("exception", None)
     head = " ".join(str(entry.pop(name)) for name in FIRST)
     line = " ".join([head, *(f"{name}={_value(value)}" for name, value in entry.items())])
-    return f"{line}\n{traceback}" if traceback else line
+    return _harmless(f"{line}\n{traceback}" if traceback else line)
+
+
+def _harmless(text: str) -> str:
+    """Return an entry without what a terminal would obey: models and peers are quoted in it."""
+    return "".join(
+        each if each.isprintable() or each == "\n" else repr(each)[1:-1] for each in text
+    )
 
 
 def _value(value: Any) -> str:

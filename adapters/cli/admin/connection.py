@@ -9,7 +9,7 @@ where it does not (no /proc), the listener is trusted.
 import argparse
 import os
 import sys
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from types import TracebackType
 from typing import Self, TypeVar
@@ -20,14 +20,15 @@ import msgspec
 
 from adapters import settings as config
 from adapters.cli.command_line import DaemonAway, Run, add_command, describe, json_text, table
+from adapters.cli.harmless import harmless
 from adapters.daemon.listening import url_here
+from adapters.daemon.trusted_files import PORTS, listening_uids
 from adapters.http.refusals import RefusalBody
 from adapters.settings.kinds import InvalidValue, WebAddress
 from adapters.settings.refusals import CannotStart
 from adapters.settings.secrets import FILE_NAME, LOCAL_TOKEN, local_token, open_vault
 from adapters.settings.table import default_config_file
 
-PORTS = {"http": 80, "https": 443}
 LOCAL_HOSTS = ("127.0.0.1", "::1", "localhost")  # this machine; no proxy stands before these
 ANSWER_SECONDS = 30.0  # for each step of an answer; then the command gives up
 SECRET_CHARACTERS_MAX = 4096  # of a file with a secret; a longer one is refused
@@ -35,10 +36,6 @@ FORBIDDEN = 403
 NOT_THERE = 404
 UNKNOWN_TOKEN = 401
 NO_QUERY: Mapping[str, str] = {}
-
-SOCKET_TABLES = (Path("/proc/net/tcp"), Path("/proc/net/tcp6"))
-LISTENING = "0A"  # https://docs.kernel.org/networking/proc_net_tcp.html
-ADDRESS, STATE, UID = 1, 3, 7  # columns
 
 ENVIRONMENT_HELP = """\
 environment:
@@ -261,23 +258,6 @@ def _refuse_strangers(port: int, readers: set[int]) -> None:
         raise CannotStart("token", fact, "set PROMPTCORNER_TOKEN")
 
 
-def listening_uids(port: int) -> set[int]:
-    """Return the users who listen at this port, at any address of this machine."""
-    return {uid for table in SOCKET_TABLES for at, uid in _listeners(table) if at == port}
-
-
-def _listeners(table: Path) -> Iterator[tuple[int, int]]:
-    """Yield the port and the user of each listening socket."""
-    try:
-        _, *rows = table.read_text().splitlines()
-    except (OSError, ValueError):
-        return
-    for row in rows:
-        cells = row.split()
-        if cells[STATE] == LISTENING:
-            yield int(cells[ADDRESS].rpartition(":")[2], 16), int(cells[UID])
-
-
 def secret_of(path: Path, subject: str) -> str:
     """Return the secret in a file, or, for `-`, the one on standard input."""
     try:
@@ -307,5 +287,5 @@ def print_table(
 
 def print_line(options: argparse.Namespace, answer: object, text: str) -> int:
     """Print an answer as a line, or with --json as it is; return the exit code 0."""
-    sys.stdout.write(json_text(answer) if options.json else text + "\n")
+    sys.stdout.write(json_text(answer) if options.json else harmless(text) + "\n")
     return 0

@@ -18,6 +18,7 @@ from adapters.cli.admin.connection import (
     secret_of,
 )
 from adapters.cli.command_line import describe
+from adapters.cli.harmless import harmless
 from adapters.models.routes.wire import (
     AIProvider,
     AIProviderKeyChange,
@@ -198,7 +199,7 @@ def disable(options: argparse.Namespace) -> int:
     if not wanted:
         advice = f"choose another: promptcorner providers default {others[0]}" if others else ""
         words = f"{lost} stays the default: chats that name no model are refused; {advice}"
-        sys.stderr.write(words.removesuffix("; ") + "\n")
+        sys.stderr.write(harmless(words.removesuffix("; ")) + "\n")
     return code
 
 
@@ -278,7 +279,8 @@ def _ask_for_default(lost: OfferedModel, others: Sequence[OfferedModel]) -> str:
     if not others or not (sys.stdin.isatty() and sys.stderr.isatty()):
         return ""
     rows = [f"  {number}  {each}" for number, each in enumerate(others, 1)]
-    sys.stderr.write("\n".join([f"{lost} is the default; which one instead?", *rows, ""]))
+    question = f"{lost} is the default; which one instead?"
+    sys.stderr.write(harmless("\n".join([question, *rows, ""])))
     sys.stderr.write(f"1..{len(others)}, or nothing for none: ")
     sys.stderr.flush()
     said = sys.stdin.readline().strip()

@@ -11,10 +11,12 @@ from functools import partial
 from uuid import UUID
 
 from rich.console import Console
+from rich.text import Text
 
 from actors.tools.approval_rules import START
 from adapters.cli.chat.screen import PROMPT, approval_view
 from adapters.cli.command_line import printable
+from adapters.cli.harmless import harmless
 from promptcorner_client import api
 from promptcorner_client.api import ApiRequest
 from promptcorner_client.async_client import AsyncClient
@@ -96,7 +98,7 @@ class ApprovalPrompter:
             except RequestRefused as refused:
                 if refused.status != 409:  # another user was first, or its time is over
                     raise
-                self._console.print(f"  {refused}", style="dim")
+                self._console.print(Text(harmless(f"  {refused}"), "dim"))
         return True
 
     async def _decision(self, approval: ChatApproval) -> UserDecision | None:

@@ -20,6 +20,7 @@ from rich.spinner import Spinner
 from rich.text import Text
 
 from adapters.cli.command_line import printable
+from adapters.cli.harmless import harmless, one_line
 from promptcorner_client.api import CostSummary
 from promptcorner_client.transcript import Transcript, text_of
 from promptcorner_client.wire import ChatApproval, ChatMessage, ChatMessagePart, ChatStreamEvent
@@ -108,7 +109,7 @@ class PipeScreen:
             if part.type in ("tool-call", "tool-result"):
                 sys.stderr.write(call_line(part) + "\n")
             elif part.type == "hook-notice":
-                sys.stderr.write(f"! {part.text}\n")
+                sys.stderr.write(f"! {harmless(part.text)}\n")
 
     def tick(self, seen: Transcript) -> None:
         pass
@@ -138,7 +139,7 @@ def message_view(message: ChatMessage, *, width: int) -> RenderableType | None:
     """Return a kept message, or None if nothing of it is shown."""
     content = message.content or ()
     if message.role == "user":
-        return Text.assemble((PROMPT, "bold cyan"), (text_of(content), "bold"))
+        return Text.assemble((PROMPT, "bold cyan"), (harmless(text_of(content)), "bold"))
     seen = [part for part in content if _is_seen(part)]
     return parts_view(seen, width=width) if seen else None
 
@@ -147,7 +148,9 @@ def progress_line(seen: Transcript, elapsed_seconds: float) -> Text:
     """Return what the chat is doing."""
     clock = f" {elapsed_seconds:.0f} s"
     if seen.retry is not None:
-        tried = f"attempt {seen.retry.attempt} failed, it is tried again: {seen.retry.error}"
+        tried = (
+            f"attempt {seen.retry.attempt} failed, it is tried again: {one_line(seen.retry.error)}"
+        )
         return Text.assemble((tried, "yellow"), (clock, "dim"))
     if seen.status == "interrupting":
         return Text("stopping …", "yellow")
@@ -160,13 +163,13 @@ def outcome_line(seen: Transcript) -> Text | None:
     """Return how the turn ended, or None if it ended with its answer."""
     if seen.error is not None:
         detail = "" if seen.error.detail is UNSET else f"\n  {seen.error.detail}"
-        return Text(f"✗ {seen.error.message}{detail}", "red")
+        return Text(harmless(f"✗ {seen.error.message}{detail}"), "red")
     if seen.status == "requires_action" and seen.approvals:
         names = ", ".join(dict.fromkeys(one.tool_name for one in seen.approvals))
-        return Text(f"waits for somebody's consent: {names}", "yellow")
+        return Text(one_line(f"waits for somebody's consent: {names}"), "yellow")
     if seen.pending:
         names = ", ".join(call.tool_name for call in seen.pending)
-        return Text(f"waits for results of its client's tools: {names}", "yellow")
+        return Text(one_line(f"waits for results of its client's tools: {names}"), "yellow")
     return None
 
 
@@ -192,28 +195,29 @@ def call_line(part: ChatMessagePart) -> str:
     name = part.tool_name or "tool"
     if part.type == "tool-call":
         arguments = part.args if part.args is not UNSET else part.args_delta
-        return f"⚙ {name} {_cut(_compact(arguments), ARGUMENTS_MAX)}".rstrip()
+        return one_line(f"⚙ {name} {_cut(_compact(arguments), ARGUMENTS_MAX)}".rstrip())
     mark = "✗" if part.is_error is True else "✓"
     result = part.result if part.result is not UNSET else part.result_delta
-    return f"{mark} {name} {_cut(_compact(result), RESULT_MAX)}".rstrip()
+    return one_line(f"{mark} {name} {_cut(_compact(result), RESULT_MAX)}".rstrip())
 
 
 def _part(part: ChatMessagePart, width: int, is_live: bool) -> RenderableType:
     match part.type:
         case "text":
-            return Markdown(part.text)
+            return Markdown(harmless(part.text), hyperlinks=False)
         case "reasoning":
-            return Text(_cut(part.text, 4 * width, tail=is_live), "dim italic")
+            return Text(_cut(harmless(part.text), 4 * width, tail=is_live), "dim italic")
         case "tool-call":
             return Text(call_line(part), "cyan")
         case "tool-result":
             return Text(f"  {call_line(part)}", "red" if part.is_error is True else "green")
         case "hook-notice":
-            return Text(f"! {part.text}", "yellow")
+            return Text(harmless(f"! {part.text}"), "yellow")
         case "source":
-            return Text(f"↗ {part.title or part.url} {part.url}", "blue")
+            return Text(one_line(f"↗ {part.title or part.url} {part.url}"), "blue")
         case _:
-            return Text(f"▫ {part.name or part.file_name or part.media_type or part.type}", "dim")
+            name = part.name or part.file_name or part.media_type or part.type
+            return Text(one_line(f"▫ {name}"), "dim")
 
 
 def _is_seen(part: ChatMessagePart) -> bool:

@@ -17,6 +17,8 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
+from adapters.daemon.trusted_files import why_not_trusted, why_stranger
+
 ANSWER_SECONDS = 0.4  # for each step of an answer; then nothing is offered
 ANSWER_BYTES_MAX = 4 * 1024 * 1024  # of an answer; a longer one is not read
 CHATS_MAX = 50  # the latest, that are offered
@@ -120,11 +122,13 @@ def listening_url(home: Path) -> str:
     """Return where the latest daemon of a data directory listens that still runs, or ""."""
     found: list[tuple[int, str]] = []
     for path in (home / "listening").glob("[!.]*.json"):
-        with path.open("rb") as file:
+        with os.fdopen(os.open(path, os.O_RDONLY | os.O_NONBLOCK), "rb") as file:
             try:
                 fcntl.flock(file, fcntl.LOCK_SH | fcntl.LOCK_NB)
             except BlockingIOError:  # the daemon lives and holds it
                 url = json.loads(file.read(SECRET_BYTES_MAX))["url"]
+                if why_not_trusted(file.fileno(), path) or why_stranger(url, home):
+                    continue
                 found.append((os.fstat(file.fileno()).st_mtime_ns, url))
     return max(found)[1] if found else ""
 

@@ -33,7 +33,11 @@ OURS_ALONE = ("127.0.0.1", "::1", "169.254.169.254", "fd00:ec2::254")
 
 def check_daemon(config: Config) -> Iterator[Finding]:
     """Look for the daemon of the data directory, or whether one could listen at its address."""
-    url = url_here(config)
+    try:
+        url = url_here(config)
+    except CannotStart as refusal:
+        yield from_refusal("daemon", refusal)
+        return
     try:
         alive = httpx2.get(f"{url}/livez", timeout=ASK_SECONDS, trust_env=False, verify=False)
         ready = httpx2.get(f"{url}/readyz", timeout=ASK_SECONDS, trust_env=False, verify=False)
