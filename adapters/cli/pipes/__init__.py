@@ -6,5 +6,5 @@ watching       follows a chat that others talk to
 outcomes       lists how a turn ends, with the exit codes                        (pure)
 records        makes the lines of `--json` of the events of a chat               (pure)
 printing       prints records, as JSON or as text
-output_schema  asks for an answer that fits a JSON Schema, and looks if it does  (pure)
+output_schema  asks for an answer that fits a JSON Schema, and looks if it does
 """

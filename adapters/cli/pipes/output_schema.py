@@ -1,11 +1,15 @@
-"""An answer that fits a JSON Schema: how a model is asked for it, and looked at. Pure.
+"""An answer that fits a JSON Schema: how a model is asked for it, and looked at.
 
 Models of all vendors are asked in words, and their answer is looked at here. A model whose answer
 does not fit is told what is wrong with it, `CORRECTIONS_MAX` times.
 """
 
+import errno
 import json
+import os
 import re
+import select
+import stat
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -15,9 +19,11 @@ from jsonschema import SchemaError, exceptions, validators  # type: ignore[impor
 from referencing import Registry
 
 from adapters.settings.refusals import CannotStart
+from runtime.clock import now
 
 SUBJECT = "--output-schema"
 SCHEMA_BYTES_MAX = 64 * 1024  # it is part of the message; a larger one is refused
+PIPE_SECONDS = 5.0  # for a schema that comes through a pipe
 CORRECTIONS_MAX = 3  # turns after the first one; then the schema is not met
 FAULTS_MAX = 10  # of an answer, that the model is told of; it hardly mends more at once
 FAULT_CHARACTERS_MAX = 300  # each; the rest is cut
@@ -92,11 +98,25 @@ class DocumentSchema:
         return FittingAnswer(json.dumps(document, ensure_ascii=False).encode())
 
 
+def _read(path: Path) -> bytes:
+    """Read a file to its end, or a byte beyond the bound; a pipe is waited for a while."""
+    data, deadline = b"", now() + PIPE_SECONDS
+    with open(os.open(path, os.O_RDONLY | os.O_NONBLOCK), "rb", buffering=0) as file:
+        is_pipe = stat.S_ISFIFO(os.fstat(file.fileno()).st_mode)
+        while len(data) <= SCHEMA_BYTES_MAX:
+            if is_pipe and not select.select([file], [], [], max(0.0, deadline - now()))[0]:
+                raise OSError(errno.ETIMEDOUT, f"nothing comes for {PIPE_SECONDS:g} s")
+            more = file.read(SCHEMA_BYTES_MAX + 1 - len(data))
+            if not more:
+                break
+            data += more
+    return data
+
+
 def read_schema(path: Path) -> DocumentSchema:
     """Read the file of a schema. CannotStart says what is wrong with it."""
     try:
-        with path.open("rb") as file:
-            data = file.read(SCHEMA_BYTES_MAX + 1)
+        data = _read(path)
     except OSError as error:
         raise CannotStart(SUBJECT, f"{path} cannot be read ({error.strerror})") from None
     if len(data) > SCHEMA_BYTES_MAX:

@@ -1,13 +1,16 @@
 """What scripts rely on: the schema of records, exit codes, answers that fit, one text of each."""
 
 import json
+import os
 import re
+import subprocess
 from pathlib import Path
 from uuid import UUID
 
 import jsonschema
 import pytest
 
+from adapters.cli.pipes import output_schema
 from adapters.cli.pipes.outcomes import EXIT_CODES, Outcome
 from adapters.cli.pipes.output_schema import (
     FAULTS_MAX,
@@ -34,6 +37,7 @@ from promptcorner_client.wire import (
     ChatStreamMessagePart,
 )
 from runtime.clock import wall
+from tests.patience import PATIENCE_SECONDS
 
 DOCS = Path(__file__).parents[3] / "docs"
 CHAT = UUID(int=7)
@@ -148,6 +152,28 @@ def test_a_schema_that_is_none_is_refused(tmp_path, text, says):
 
     with pytest.raises(CannotStart, match=says):
         read_schema(tmp_path / "schema.json")
+
+
+def test_a_schema_may_come_through_a_pipe_but_is_not_awaited_for_ever(tmp_path, monkeypatch):
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    monkeypatch.setattr(output_schema, "PIPE_SECONDS", 0.1)
+    with pytest.raises(CannotStart, match=r"cannot be read \(nothing comes for 0.1 s\)"):
+        read_schema(pipe)
+    monkeypatch.setattr(output_schema, "PIPE_SECONDS", PATIENCE_SECONDS)
+    with subprocess.Popen(["sh", "-c", f"printf true > {pipe}"]):
+        assert FittingAnswer(b"1") == read_schema(pipe).judge("1")
+
+
+@pytest.mark.parametrize(
+    ("path", "says"),
+    [("/dev/zero", "is larger than 64 KiB"), ("loop", "cannot be read"), (".", "cannot be read")],
+)
+def test_a_schema_in_no_plain_file_is_refused(tmp_path, monkeypatch, path, says):
+    monkeypatch.chdir(tmp_path)
+    Path("loop").symlink_to("loop")
+    with pytest.raises(CannotStart, match=says):
+        read_schema(Path(path))
 
 
 def test_an_answer_does_not_move_the_cursor_of_a_terminal(capsys):

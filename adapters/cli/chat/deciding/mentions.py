@@ -26,17 +26,35 @@ class Mention:
 
 
 def mentions_in(
-    text: str, folder: Path, *, is_file: Callable[[Path], bool] = Path.is_file
+    text: str, folder: Path, *, is_file: Callable[[Path], bool] | None = None
 ) -> list[Mention]:
     """Return the files that a message names, each once, in order."""
     found: dict[Path, Mention] = {}
     for quoted, bare in _MENTION.findall(text):
         for name in (quoted,) if quoted else (bare, bare.rstrip(_TRAILING)):
-            path = folder / Path(name).expanduser()
-            if name and is_file(path):
+            path = folder / expanded(name)
+            if name and (is_file or is_a_file)(path):
                 found.setdefault(path, Mention(path, media_type_of(path)))
                 break
     return list(found.values())
+
+
+def expanded(name: str) -> Path:
+    """Return the path of a name; `~name` of a user who is not there is a name like another."""
+    try:
+        return Path(name).expanduser()
+    except RuntimeError:
+        return Path(name)
+
+
+def is_a_file(path: Path) -> bool:
+    """Tell whether a path is a file; one that we may not look at is, so that reading it says so."""
+    try:
+        return path.is_file()
+    except PermissionError:
+        return True
+    except OSError:  # the name is too long for one
+        return False
 
 
 def media_type_of(path: Path) -> str:

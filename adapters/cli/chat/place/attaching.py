@@ -1,7 +1,10 @@
 """Files and pictures that go with a message, and files that are written."""
 
 import asyncio
+import errno
+import os
 import shutil
+import stat
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -41,14 +44,22 @@ def read_mentions(text: str, folder: Path) -> list[Attachment]:
     attachments = []
     for mention in found:
         try:
-            if mention.path.stat().st_size > FILE_BYTES_MAX:
-                most = FILE_BYTES_MAX // 1024 // 1024
-                raise CannotAttach(f"{mention.path} is larger than {most} MiB")
-            content = mention.path.read_bytes()
+            content = content_of(mention.path)
         except OSError as error:
-            raise CannotAttach(f"{mention.path}: {error.strerror}") from None
+            raise CannotAttach(f"{mention.path} cannot be attached: {error.strerror}") from None
+        if len(content) > FILE_BYTES_MAX:
+            most = FILE_BYTES_MAX // 1024 // 1024
+            raise CannotAttach(f"{mention.path} is larger than {most} MiB")
         attachments.append(Attachment(mention.path.name, mention.media_type, content))
     return attachments
+
+
+def content_of(path: Path) -> bytes:
+    """Read a file, a byte beyond the bound at most: it may grow, or become a pipe, meanwhile."""
+    with open(os.open(path, os.O_RDONLY | os.O_NONBLOCK), "rb") as file:
+        if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
+            raise OSError(errno.EINVAL, "it is no file")
+        return file.read(FILE_BYTES_MAX + 1)
 
 
 async def parts_with(

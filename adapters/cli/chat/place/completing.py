@@ -7,7 +7,7 @@ from pathlib import Path
 from prompt_toolkit.completion import CompleteEvent, Completer, Completion
 from prompt_toolkit.document import Document
 
-from adapters.cli.chat.deciding.mentions import mention_before
+from adapters.cli.chat.deciding.mentions import expanded, mention_before
 from adapters.cli.chat.deciding.slash_commands import commands_like
 
 FILES_MAX = 200  # names that are proposed; more letters find the others
@@ -44,7 +44,7 @@ class ChatCompleter(Completer):
 def file_completions(typed: str, folder: Path) -> Iterator[Completion]:
     """Yield the files and folders that a name may go on with; hidden ones if it begins so."""
     head, slash, start = typed.rpartition("/")
-    directory = folder / Path(head + slash).expanduser()
+    directory = folder / expanded(head + slash)
     for name, is_folder in entries(directory, start):
         yield Completion(
             name + ("/" if is_folder else ""),

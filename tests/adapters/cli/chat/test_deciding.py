@@ -1,6 +1,7 @@
 """What users may type and press: commands, keys, lists, answers."""
 
 import json
+import os
 from datetime import UTC, datetime
 from uuid import UUID
 
@@ -25,7 +26,7 @@ from adapters.cli.chat.deciding.key_table import (
     meaning_of_interrupt,
 )
 from adapters.cli.chat.deciding.lists import chats_list
-from adapters.cli.chat.deciding.mentions import mention_before, mentions_in
+from adapters.cli.chat.deciding.mentions import FILE_BYTES_MAX, mention_before, mentions_in
 from adapters.cli.chat.deciding.pace import (
     REDRAWS_MAX,
     SLEEP_SECONDS,
@@ -35,6 +36,7 @@ from adapters.cli.chat.deciding.pace import (
 )
 from adapters.cli.chat.deciding.picking import ListRow, PickList, moved_in_order
 from adapters.cli.chat.deciding.slash_commands import SLASH_COMMANDS, commands_text, read_slash
+from adapters.cli.chat.place.attaching import CannotAttach, content_of, read_mentions
 from adapters.cli.chat.place.commands import DeskCommands
 from adapters.cli.chat.place.completing import file_completions
 from adapters.cli.chat.place.devices import HISTORY_BYTES_MAX, bell_text, is_light, shorten
@@ -280,3 +282,24 @@ def test_chats_that_need_their_user_come_first_and_say_what_for():
 
     assert [("Harbours", "Which one?"), ("Ships", "")] == [(row.text, row.preview) for row in rows]
     assert rows[0].note.startswith("asks a question")
+
+
+@pytest.mark.parametrize(
+    "name", ["~nobody-of-that-name/a", "x" * 300, "a/" * 3_000, "loop", "/dev/zero"]
+)
+def test_a_name_that_can_be_no_file_stays_a_word(tmp_path, name):
+    (tmp_path / "loop").symlink_to("loop")
+    assert [] == read_mentions(f"look at @{name}", tmp_path)
+    list(file_completions(f"{name}/", tmp_path))  # while it is typed
+
+
+def test_a_file_that_is_too_long_or_no_longer_one_is_refused(tmp_path):
+    with (tmp_path / "long").open("wb") as file:
+        file.truncate(FILE_BYTES_MAX + 1)
+    with pytest.raises(CannotAttach, match="long is larger than 10 MiB"):
+        read_mentions("@long", tmp_path)
+
+    os.mkfifo(tmp_path / "pipe")
+    assert [] == mentions_in("@pipe", tmp_path)
+    with pytest.raises(OSError, match="it is no file"):
+        content_of(tmp_path / "pipe")  # which was a file when it was looked at
