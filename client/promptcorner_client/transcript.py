@@ -34,12 +34,15 @@ class Transcript:
     retry: ChatStreamRetry | None = None
     pending: tuple[ChatStreamToolCall, ...] = ()  # calls that wait for a client's results
     approvals: tuple[ChatApproval, ...] = ()  # calls that wait for consent, its agents' too
+    messages_max: int | None = None  # further ones take the place of the oldest; None: all are kept
 
     def apply(self, event: ChatStreamEvent) -> None:
         """Change the picture by one event."""
         match event.type:
             case "message" if event.message is not UNSET:
                 self.messages[event.message.id] = event.message
+                while self.messages_max is not None and len(self.messages) > self.messages_max:
+                    del self.messages[min(self.messages)]
             case "message_part" if event.message_part is not UNSET:
                 self.retry = None
                 self.is_cut = event.message_part.truncated is True

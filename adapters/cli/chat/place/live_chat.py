@@ -51,6 +51,7 @@ from promptcorner_client.wire import Chat, ChatApproval, ChatStreamEvent
 
 NEVER = sys.maxsize  # connections are made again as long as the terminal is open
 AGENTS_SECONDS = 3.0  # between looks at agents that work
+MESSAGES_MAX = 50  # kept; older ones are printed, and the daemon has them
 LONG_TURN_SECONDS = 15.0  # the end of a longer turn is worth a bell
 AT_WORK = frozenset({"running", "interrupting"})
 Busy = str  # "", queue, steer or interrupt, as the API names what becomes of a message at work
@@ -76,7 +77,7 @@ class LiveChat:
         self.client = client
         self.request = request
         self.chat: Chat | None = None
-        self.seen = Transcript()
+        self.seen = Transcript(messages_max=MESSAGES_MAX)
         self.scrollback = ChatScrollback()
         self.facts = ChatFacts(is_new=True)
         self.models: Sequence[ModelSummary] = ()
@@ -168,7 +169,8 @@ class LiveChat:
             self._following.cancel()
             await asyncio.wait([self._following])
         self._following = self._events = self.chat = self._form = self.question = None
-        self.seen, self.scrollback = Transcript(), ChatScrollback()
+        self.seen = Transcript(messages_max=MESSAGES_MAX)
+        self.scrollback = ChatScrollback()
         self.facts, self._history_version = ChatFacts(is_new=True), 0
         self.is_planning = None
         self._note_model(None)

@@ -11,11 +11,12 @@ from dataclasses import dataclass, field
 from msgspec import UNSET
 
 from adapters.cli.chat.reading.blocks import GrowingMarkdown, MarkdownBlock
-from adapters.cli.chat.reading.cards import CallCard, with_call, with_result
+from adapters.cli.chat.reading.cards import CallCard, compact, with_call, with_result
 from promptcorner_client.transcript import Transcript, text_of
 from promptcorner_client.wire import ChatApproval, ChatMessage, ChatMessagePart, ChatStreamEvent
 
 OPENED_MAX = 500  # cards and thoughts that can be opened again; older ones are in the chat
+OPENED_CHARACTERS_MAX = 8 * 1024 * 1024  # of all of them; the newest can be opened in any case
 PROSE = ("text", "reasoning")
 BEGUN_ANEW = "the answer broke off and is begun anew; what stands above of it does not count"
 EDITED = "an earlier message was edited: the chat goes on from there"
@@ -80,6 +81,7 @@ class ChatScrollback:
     def __init__(self) -> None:
         self.last_id = 0  # of the messages that were printed
         self.opened: deque[CallCard | ThoughtFold] = deque(maxlen=OPENED_MAX)  # the newest last
+        self._sizes: deque[int] = deque(maxlen=OPENED_MAX)  # of these, in characters
         self._printed: set[int] = set()
         self._progress: list[_Progress] = []
         self._calls: dict[str, CallCard] = {}  # without a result, by id
@@ -105,8 +107,18 @@ class ChatScrollback:
                 self._error = ""
                 if seen.status == "waiting":
                     self._calls.clear()
-        self.opened.extend(item for item in items if isinstance(item, CallCard | ThoughtFold))
+        self.keep_opened(items)
         return items
+
+    def keep_opened(self, items: Sequence[Item]) -> None:
+        """Keep what can be opened again, and forget the oldest of it at the bounds."""
+        for item in items:
+            if isinstance(item, CallCard | ThoughtFold):
+                self.opened.append(item)
+                self._sizes.append(_characters(item))
+        while len(self._sizes) > 1 and sum(self._sizes) > OPENED_CHARACTERS_MAX:
+            self.opened.popleft()
+            self._sizes.popleft()
 
     def message(self, message: ChatMessage) -> list[Item]:
         """Return what is printed of a message that is kept."""
@@ -226,8 +238,15 @@ class ChatScrollback:
 def items_of(messages: Sequence[ChatMessage], scrollback: ChatScrollback) -> list[Item]:
     """Return what is printed of messages in order, as of a page of the history."""
     items = [item for message in messages for item in scrollback.message(message)]
-    scrollback.opened.extend(one for one in items if isinstance(one, CallCard | ThoughtFold))
+    scrollback.keep_opened(items)
     return items
+
+
+def _characters(item: CallCard | ThoughtFold) -> int:
+    """Return about how long an item is."""
+    if isinstance(item, ThoughtFold):
+        return len(item.text)
+    return len(compact(item.args)) + len(compact(item.result))
 
 
 def _files(content: Sequence[ChatMessagePart]) -> list[ChatMessagePart]:

@@ -10,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from rich.cells import cell_len
 
+from adapters.cli.chat.reading import scrollback
 from adapters.cli.chat.reading.blocks import CODE_LINES_MAX, GrowingMarkdown, MarkdownBlock
 from adapters.cli.chat.reading.cards import CallCard, outcome_of, subject_of, whole_text
 from adapters.cli.chat.reading.diffs import changes_of, is_readable_change
@@ -389,3 +390,21 @@ def test_a_long_line_of_code_is_printed_whole_and_without_the_search_for_colours
     printed = text_of_items([MarkdownBlock("```js\n" + "var a=1;" * 2_000 + "\n```\n")], Look(80))
     assert printed.count("v") == 2_000
     assert "\x1b" not in printed
+
+
+def test_what_was_printed_long_ago_is_kept_by_the_daemon_alone(monkeypatch):
+    monkeypatch.setattr(scrollback, "OPENED_CHARACTERS_MAX", 1_000)
+    printed, seen = ChatScrollback(), Transcript(messages_max=3)
+    for id in range(1, 41):
+        thought = ChatMessagePart(type="reasoning", text=f"{id:100}")
+        said = ChatMessage(id=id, chat_id=CHAT, role="assistant", created_at=AT, content=(thought,))
+        event = ChatStreamEvent(type="message", chat_id=CHAT, message=said)
+        seen.apply(event)
+        assert [ThoughtFold(thought.text)] == printed.apply(event, seen)
+
+    assert [38, 39, 40] == list(seen.messages)
+    assert [f"{id:100}" for id in range(31, 41)] == [each.text for each in printed.opened]
+
+    long = ThoughtFold("x" * 2_000)
+    printed.keep_opened([long])
+    assert [long] == list(printed.opened), "the newest can be opened in any case"
