@@ -5,6 +5,7 @@ import json
 import os
 import textwrap
 from collections.abc import Callable, Iterable, Sequence
+from uuid import UUID
 
 from adapters import settings as config
 from adapters.settings import logs
@@ -83,6 +84,16 @@ def add_settings(parser: argparse.ArgumentParser, subjects: Sequence[Subject]) -
             if not row.secret:
                 help = f"{_help_of(row)} [{', '.join(row.variables)}]"
                 group.add_argument(row.flag, dest=row.name, metavar=row.kind.shape, help=help)
+
+
+def chat_id(text: str) -> UUID:
+    """Read an id of a command line."""
+    try:
+        return UUID(text)
+    except ValueError:
+        raise argparse.ArgumentTypeError(
+            f"{text!r} is no id, see: promptcorner chat --list"
+        ) from None
 
 
 def secrets_help(subjects: Sequence[Subject]) -> str:

@@ -3,7 +3,6 @@
 import argparse
 import sys
 from functools import partial
-from uuid import UUID
 
 import msgspec
 from rich.console import Console
@@ -11,7 +10,7 @@ from rich.console import Console
 from adapters.cli.admin.connection import ENVIRONMENT_HELP, add_daemon, token_of, url_of
 from adapters.cli.chat.approvals import Approve
 from adapters.cli.chat.conversation import INTERRUPTED, ChatRequest, converse
-from adapters.cli.command_line import describe, json_text, table
+from adapters.cli.command_line import chat_id, describe, json_text, table
 from adapters.cli.pipes.command import (
     PIPE_CODES_HELP,
     add_pipe_arguments,
@@ -53,11 +52,13 @@ scripts: one answer, and an exit code that says how the turn ended (docs/command
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the chat, the message, how the model answers, and the daemon."""
     describe(parser, DESCRIPTION, run=run, epilog=ENVIRONMENT_HELP + PIPE_CODES_HELP)
-    parser.add_argument("chat", nargs="?", metavar="ID", type=_id, help="an existing chat")
+    parser.add_argument("chat", nargs="?", metavar="ID", type=chat_id, help="an existing chat")
     parser.add_argument(
         "-m", "--message", metavar="TEXT", help="send this, and end with the answer"
     )
-    parser.add_argument("--model", metavar="ID", type=_id, help="of a model config, for this chat")
+    parser.add_argument(
+        "--model", metavar="ID", type=chat_id, help="of a model config, for this chat"
+    )
     parser.add_argument("--effort", metavar="LEVEL", default="", help="none … max")
     parser.add_argument(
         "--approve",
@@ -97,15 +98,6 @@ def at_terminal(url: str, token: str, request: ChatRequest, options: argparse.Na
         return talk_at_terminal(url, token, request, look)
     except (RequestRefused, ServerUnreachable) as fault:
         raise refusal_of(fault) from None
-
-
-def _id(text: str) -> UUID:
-    try:
-        return UUID(text)
-    except ValueError:
-        raise argparse.ArgumentTypeError(
-            f"{text!r} is no id, see: promptcorner chat --list"
-        ) from None
 
 
 def add_look(parser: argparse.ArgumentParser) -> None:

@@ -11,10 +11,9 @@ import stat
 import sys
 from functools import partial
 from pathlib import Path
-from uuid import UUID
 
 from adapters.cli.admin.connection import ENVIRONMENT_HELP, add_daemon, token_of, url_of
-from adapters.cli.command_line import describe
+from adapters.cli.command_line import chat_id, describe
 from adapters.cli.pipes.output_schema import read_schema
 from adapters.cli.pipes.printing import FollowPrinter, JsonPrinter, RecordPrinter, TextPrinter
 from adapters.cli.pipes.turn import PipedFile, PipeRequest, PipeTurn
@@ -124,7 +123,7 @@ def _say_what_is_awaited(descriptor: int) -> None:
 def add_watch_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the chat, from where and until when it is followed, and the daemon."""
     describe(parser, WATCH_DESCRIPTION, run=run_watch, epilog=ENVIRONMENT_HELP + PIPE_CODES_HELP)
-    parser.add_argument("chat", metavar="ID", type=_id, help="the chat")
+    parser.add_argument("chat", metavar="ID", type=chat_id, help="the chat")
     parser.add_argument("--until-idle", action="store_true", help="end when the chat rests")
     parser.add_argument(
         "--after",
@@ -145,12 +144,3 @@ def run_watch(options: argparse.Namespace) -> int:
 async def _watch(options: argparse.Namespace, request: WatchRequest, printer: RecordPrinter) -> int:
     async with AsyncClient(url_of(options), token_of(options)) as client:
         return (await watch(client, request, printer)).outcome.exit_code
-
-
-def _id(text: str) -> UUID:
-    try:
-        return UUID(text)
-    except ValueError:
-        raise argparse.ArgumentTypeError(
-            f"{text!r} is no id, see: promptcorner chat --list"
-        ) from None
