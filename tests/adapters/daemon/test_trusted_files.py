@@ -32,7 +32,7 @@ as_root = pytest.mark.skipif(os.geteuid() != 0, reason="gives files to another u
 @pytest.fixture
 def config(tmp_path):
     tmp_path.chmod(0o755)
-    return read_config({"data_dir": str(tmp_path)}, {}, "/dev/null")
+    return read_config({}, {"PROMPTCORNER_DATA_DIR": str(tmp_path)})
 
 
 @contextmanager
