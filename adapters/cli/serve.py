@@ -12,7 +12,7 @@ from adapters.cli.command_line import (
     load_config,
     secrets_help,
 )
-from adapters.daemon.listening import announced
+from adapters.daemon.listening.daemons import announced
 from adapters.daemon.membership import membership_of
 from adapters.settings import Config, names
 from adapters.settings.refusals import CannotStart

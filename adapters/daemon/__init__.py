@@ -3,8 +3,8 @@
 For other rooms:
     daemon           runs the daemon: the composition root
     parent           runs several processes and restarts them
-    listening        tells commands on this machine where a daemon listens
-    trusted_files    tells whether such a file may be believed
+    listening.daemons        tells commands on this machine where a daemon listens
+    listening.trusted_files  tells whether such a file may be believed
     membership       tells a process its place among several
 
 Inside:
@@ -16,5 +16,6 @@ Inside:
     relay_wiring     puts together the relay between processes
     text_values      says which texts of the API have only some values, and which
     systemd          tells systemd that the daemon is ready, stopping, alive
+    listening/       keeps the files that say where daemons listen
     metrics/         counts for Prometheus
 """

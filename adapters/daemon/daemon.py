@@ -24,7 +24,7 @@ from actors.supervisor.actor import Supervisor
 from adapters.chats.changes.overview import ForgeTokensCheck
 from adapters.daemon.chat_wiring import basis_of, dial_of, open_chats
 from adapters.daemon.entry import RelayEdge, RequestEntry
-from adapters.daemon.listening import announced
+from adapters.daemon.listening.daemons import announced
 from adapters.daemon.membership import Membership, ParentLine, ReadinessNotifier
 from adapters.daemon.relay_wiring import open_relay, open_relay_listener
 from adapters.daemon.route_wiring import open_routes

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from adapters.daemon.listening import FOLDER, listening_daemons
+from adapters.daemon.listening.daemons import FOLDER, listening_daemons
 from tests.e2e.daemons import a_daemon, run
 from tests.e2e.processes import eventually
 from tests.e2e.providers import a_provider

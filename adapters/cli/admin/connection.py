@@ -21,8 +21,8 @@ import msgspec
 from adapters import settings as config
 from adapters.cli.command_line import DaemonAway, Run, add_command, describe, json_text, table
 from adapters.cli.harmless import harmless
-from adapters.daemon.listening import url_here
-from adapters.daemon.trusted_files import PORTS, listening_uids
+from adapters.daemon.listening.daemons import url_here
+from adapters.daemon.listening.trusted_files import PORTS, listening_uids
 from adapters.http.refusals import RefusalBody
 from adapters.settings.kinds import InvalidValue, WebAddress
 from adapters.settings.refusals import CannotStart

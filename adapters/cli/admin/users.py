@@ -16,7 +16,7 @@ from adapters.cli.command_line import (
     load_config,
     secrets_help,
 )
-from adapters.daemon.listening import url_here
+from adapters.daemon.listening.daemons import url_here
 from adapters.people.auth.wiring import LINK_PATH
 from adapters.people.routes.schemas import NewUser, NewUserAnswer, Roles, ShownUser, UsersPage
 from adapters.people.store.deployment import InvitationLink, Invitations

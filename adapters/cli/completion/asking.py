@@ -1,7 +1,7 @@
 """The daemon, asked for chats and models while a person types: at once, or not at all.
 
 It is looked for as other commands do it: PROMPTCORNER_URL, or the locked file in the data
-directory (`adapters.daemon.listening`). Only the standard library is imported, because
+directory (`adapters.daemon.listening.daemons`). Only the standard library is imported, because
 `adapters.settings` takes longer to import than a person should wait; a test compares both ways.
 """
 
@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
-from adapters.daemon.trusted_files import why_not_trusted, why_stranger
+from adapters.daemon.listening.trusted_files import why_not_trusted, why_stranger
 
 ANSWER_SECONDS = 0.4  # for each step of an answer; then nothing is offered
 ANSWER_BYTES_MAX = 4 * 1024 * 1024  # of an answer; a longer one is not read
@@ -122,7 +122,10 @@ def listening_url(home: Path) -> str:
     """Return where the latest daemon of a data directory listens that still runs, or ""."""
     found: list[tuple[int, str]] = []
     for path in (home / "listening").glob("[!.]*.json"):
-        with os.fdopen(os.open(path, os.O_RDONLY | os.O_NONBLOCK), "rb") as file:
+        with (
+            contextlib.suppress(OSError, ValueError),
+            os.fdopen(os.open(path, os.O_RDONLY | os.O_NONBLOCK), "rb") as file,
+        ):
             try:
                 fcntl.flock(file, fcntl.LOCK_SH | fcntl.LOCK_NB)
             except BlockingIOError:  # the daemon lives and holds it

@@ -12,7 +12,7 @@ from actors.law.parts.message import TextPart
 from actors.law.parts.prompt import CallSettings, Prompt, UserInput
 from adapters.cli.admin.connection import LOCAL_HOSTS, UNKNOWN_TOKEN, local_token_for
 from adapters.cli.doctor.findings import Finding, from_refusal, ok, warning, wrong
-from adapters.daemon.listening import url_here
+from adapters.daemon.listening.daemons import url_here
 from adapters.models.connecting import connect
 from adapters.models.provider_config import ModelConfig, models_of_environment
 from adapters.models.providers.dial import dial_through, direct_dial, proxy_of, tls_context

@@ -6,7 +6,7 @@ from msgspec import Struct
 
 from adapters.cli.admin.connection import DaemonClient, local_token_for
 from adapters.cli.doctor.findings import Finding, ok, warning, wrong
-from adapters.daemon.listening import url_here
+from adapters.daemon.listening.daemons import url_here
 from adapters.plugins.plugins import Plugins, unused_plugins
 from adapters.settings import Config
 from adapters.settings.refusals import CannotStart

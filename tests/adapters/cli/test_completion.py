@@ -15,7 +15,7 @@ from adapters import settings as config
 from adapters.cli.completion import asking
 from adapters.cli.completion.candidates import WORDS_FILE, as_lines, candidates
 from adapters.cli.completion.table import table_text
-from adapters.daemon.listening import announced, url_here
+from adapters.daemon.listening.daemons import announced, url_here
 from adapters.settings.secrets import Vault, local_token
 
 TABLE = json.loads(WORDS_FILE.read_text())

@@ -9,7 +9,7 @@ import sys
 import pytest
 
 from adapters.cli.admin.connection import token_of
-from adapters.daemon.trusted_files import listening_uids
+from adapters.daemon.listening.trusted_files import listening_uids
 from adapters.settings.refusals import CannotStart
 from adapters.settings.secrets import Vault, local_token
 

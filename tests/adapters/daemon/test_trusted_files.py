@@ -10,7 +10,7 @@ from contextlib import contextmanager
 import pytest
 
 from adapters.cli.completion import asking
-from adapters.daemon.listening import FOLDER, announced, listening_daemons, url_here
+from adapters.daemon.listening.daemons import FOLDER, announced, listening_daemons, url_here
 from adapters.settings import read_config
 from adapters.settings.refusals import CannotStart
 

@@ -1,4 +1,4 @@
-"""What tells whether a file that says where a daemon listens may be believed.
+"""Trust in a file that says where a daemon listens.
 
 A command sends a token to the address in it. So the file and its folder belong to a user who may
 speak for the data directory, nobody else can write to them, neither is a link, and whoever listens

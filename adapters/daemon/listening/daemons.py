@@ -17,7 +17,7 @@ from typing import BinaryIO
 
 import msgspec
 
-from adapters.daemon.trusted_files import why_not_trusted, why_stranger
+from adapters.daemon.listening.trusted_files import why_not_trusted, why_stranger
 from adapters.settings.kinds import HostAddress
 from adapters.settings.refusals import CannotStart
 from adapters.settings.table import Config

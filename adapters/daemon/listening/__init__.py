@@ -1,0 +1,5 @@
+"""Files that say where daemons listen.
+
+daemons        writes and reads them
+trusted_files  tells whether one of them may be believed
+"""
