@@ -19,11 +19,10 @@ from jsonschema import SchemaError, exceptions, validators  # type: ignore[impor
 from referencing import Registry
 
 from adapters.settings.refusals import CannotStart
-from runtime.clock import now
 
 SUBJECT = "--output-schema"
 SCHEMA_BYTES_MAX = 64 * 1024  # it is part of the message; a larger one is refused
-PIPE_SECONDS = 5.0  # for a schema that comes through a pipe
+PIPE_SECONDS = 5.0  # for each piece of a schema that comes through a pipe
 CORRECTIONS_MAX = 3  # turns after the first one; then the schema is not met
 FAULTS_MAX = 10  # of an answer, that the model is told of; it hardly mends more at once
 FAULT_CHARACTERS_MAX = 300  # each; the rest is cut
@@ -100,11 +99,11 @@ class DocumentSchema:
 
 def _read(path: Path) -> bytes:
     """Read a file to its end, or a byte beyond the bound; a pipe is waited for a while."""
-    data, deadline = b"", now() + PIPE_SECONDS
+    data = b""
     with open(os.open(path, os.O_RDONLY | os.O_NONBLOCK), "rb", buffering=0) as file:
         is_pipe = stat.S_ISFIFO(os.fstat(file.fileno()).st_mode)
         while len(data) <= SCHEMA_BYTES_MAX:
-            if is_pipe and not select.select([file], [], [], max(0.0, deadline - now()))[0]:
+            if is_pipe and not select.select([file], [], [], PIPE_SECONDS)[0]:
                 raise OSError(errno.ETIMEDOUT, f"nothing comes for {PIPE_SECONDS:g} s")
             more = file.read(SCHEMA_BYTES_MAX + 1 - len(data))
             if not more:
