@@ -14,11 +14,11 @@ export function Kept({ name, label, options, help, change, holds }) {
     setTimes((times) => times + 1); // a choice that did not come to hold is shown no longer
   };
   const chosen = holds ?? held.value;
-  return html`<fieldset class="kept">
-    <legend>${label}</legend>
+  return html`<div class="kept" role="group" aria-label=${label}>
+    <span class="kept-name" aria-hidden="true">${label}</span>
     <div class="seg">${options.map(([value, words]) => html`<label key=${value}>
       <input class="sr" type="radio" name="kept-${name}" checked=${chosen === value} onChange=${() => choose(value)} /><span>${words}</span>
     </label>`)}</div>
     ${help && html`<p class="field-help">${help}</p>`}
-  </fieldset>`;
+  </div>`;
 }
