@@ -11,6 +11,8 @@ const NEAR = 3; // screens on each side that are built
 const ENOUGH = 1; // screens that have to be built, before others are
 const FAR = 6; // screens; what is farther away is taken down again
 const END = 1.5; // pixels from the end that count as the end
+const OPENING_MS = 1000; // while the views around take their places, WebKit moves the end of a chat a little
+const OPENING_PIXELS = 200;
 const FIRST = 12; // rows that are built before anything is known
 const PRINTED_MAX = 2000; // rows, the newest; the others are in the page without a script
 
@@ -28,6 +30,7 @@ export class Place {
   #isAtEnd = true;
   #isWhole = false; // whether everything is built, to be printed
   #expected = -1;
+  #began = 0; // milliseconds: when the view was there
   /** @type {{key: string, offset: number} | null} */
   #anchor = null;
   #observer = /** @type {ResizeObserver | null} */ (null);
@@ -57,6 +60,7 @@ export class Place {
   /** @param {HTMLElement} box the element that scrolls */
   attach(box) {
     this.#box = box;
+    this.#began = performance.now();
     this.#observer = new ResizeObserver(() => this.settle());
     this.#observer.observe(box);
     box.addEventListener("scroll", this.#onScroll, { passive: true });
@@ -161,6 +165,7 @@ export class Place {
   #onScroll = () => {
     const box = this.#box;
     if (!box || Math.abs(box.scrollTop - this.#expected) < 1) return;
+    if (this.#isAtEnd && this.#isOpening(box)) return this.#restore(box);
     const isUp = box.scrollTop < this.#expected;
     const left = box.scrollHeight - box.scrollTop - box.clientHeight;
     this.#expected = box.scrollTop;
@@ -170,6 +175,14 @@ export class Place {
     this.#extend(box);
     if (before !== this.#isAtEnd || !this.#isAtEnd) this.told.onMove(this.#isAtEnd);
   };
+
+  /**
+   * Say whether a move is the browser's own: no person scrolls so little so soon, but by the wheel.
+   * @param {HTMLElement} box
+   */
+  #isOpening(box) {
+    return performance.now() - this.#began < OPENING_MS && Math.abs(box.scrollTop - this.#expected) < OPENING_PIXELS;
+  }
 
   /** @param {WheelEvent} event */
   #onWheel = (event) => {
