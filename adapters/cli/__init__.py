@@ -7,6 +7,7 @@ For other rooms:
 Inside:
     command_line   shares help, flags of settings, tables and JSON among the commands
     harmless       takes out of texts what would do something to a terminal         (pure)
+    daemon_place   says where the daemon of a command is, and makes clients that ask it
     suggestions    names the command or flag that was perhaps meant
     serve          runs `promptcorner serve`
     migrate        runs `promptcorner migrate`

@@ -4,6 +4,7 @@ For other rooms:
     daemon           runs the daemon: the composition root
     parent           runs several processes and restarts them
     listening.daemons        tells commands on this machine where a daemon listens
+    listening.certificates   tells of the certificate that a daemon shows, and believes no other
     listening.trusted_files  tells whether such a file may be believed
     membership       tells a process its place among several
 

@@ -1,11 +1,14 @@
 """A data directory says where its daemon listens, and commands on its machine believe it first."""
 
+import json
 import re
 import tempfile
 from pathlib import Path
 
 import pytest
 
+from adapters.cli.completion import asking
+from adapters.daemon.listening.certificates import certificate_of
 from adapters.daemon.listening.daemons import FOLDER, listening_daemons
 from tests.e2e.daemons import a_daemon, run
 from tests.e2e.processes import eventually
@@ -14,6 +17,9 @@ from tests.e2e.providers import a_provider
 pytestmark = pytest.mark.slow
 
 QUICK = {"PROMPTCORNER_DRAIN_SECONDS": "1"}
+FAKES = Path(__file__).parents[1] / "fakes"
+CERTIFICATE = FAKES / "localhost.pem"
+OTHER_CERTIFICATE = certificate_of(FAKES / "localhost_rsa.pem")
 
 
 @pytest.fixture(scope="module")
@@ -98,3 +104,30 @@ def test_several_processes_are_told_once_by_their_parent(top):
         assert 0 == run("users", "list", PROMPTCORNER_DATA_DIR=str(home))[0]
         assert 0 == daemon.stop()
         assert [] == listening_daemons(home)
+
+
+def test_commands_believe_the_certificate_that_the_data_directory_tells(top):
+    home = top / "secure"
+    here = {"PROMPTCORNER_DATA_DIR": str(home)}
+    secure = {"PROMPTCORNER_TLS_CERT": str(CERTIFICATE), "PROMPTCORNER_TLS_KEY": str(CERTIFICATE)}
+    with a_provider() as provider, a_daemon(home, **QUICK, **secure, **provider.settings) as daemon:
+        daemon.wait_ready()
+
+        assert 0 == run("users", "list", **here)[0]
+        assert (0, "found\n", "") == run("chat", "-m", "[[text: found]] hello", **here)
+        assert 0 == run("chats", "--once", **here)[0]
+        assert 0 == run("chat", "--list", **here)[0]
+        assert ["waiting"] == [chat["status"] for chat in json.loads(run_json("chats", here))]
+        assert 1 == len(asking.chats(here))
+        assert "and is ready" in run("doctor", **here)[1]
+
+        [file] = (home / FOLDER).iterdir()
+        said = json.loads(file.read_text())
+        file.write_text(json.dumps({**said, "certificate": OTHER_CERTIFICATE}))
+        code, _, told = run("users", "list", **here)
+        assert (4, True) == (code, "certificate" in told), told
+        assert [] == asking.chats(here)
+
+
+def run_json(command, here):
+    return run(command, "--json", **here)[1]

@@ -21,7 +21,8 @@ import msgspec
 from adapters import settings as config
 from adapters.cli.command_line import DaemonAway, Run, add_command, describe, json_text, table
 from adapters.cli.harmless import harmless
-from adapters.daemon.listening.daemons import url_here
+from adapters.daemon.listening.certificates import context_of
+from adapters.daemon.listening.daemons import ListeningDaemon, daemon_here
 from adapters.daemon.listening.trusted_files import PORTS, listening_uids
 from adapters.http.refusals import RefusalBody
 from adapters.settings.kinds import InvalidValue, WebAddress
@@ -90,7 +91,8 @@ def add_daemon(parser: "argparse.ArgumentParser | argparse._ArgumentGroup") -> N
 class DaemonClient:
     """Makes one request after the other; close it, or use it as a block."""
 
-    def __init__(self, url: str, token: str) -> None:
+    def __init__(self, url: str, token: str, *, certificate: str = "") -> None:
+        """`certificate` is the only one that is believed; without one, those of the system are."""
         try:
             self.url = WebAddress().read(url)
         except InvalidValue as invalid:
@@ -100,7 +102,8 @@ class DaemonClient:
         self._http = httpx2.Client(
             headers={**headers, "User-Agent": "promptcorner"},
             timeout=ANSWER_SECONDS,
-            trust_env=urlsplit(self.url).hostname not in LOCAL_HOSTS,
+            trust_env=not certificate and urlsplit(self.url).hostname not in LOCAL_HOSTS,
+            verify=context_of(certificate) if certificate else True,
         )
 
     def __enter__(self) -> Self:
@@ -211,13 +214,15 @@ def connect(options: argparse.Namespace) -> DaemonClient:
 
 
 def connect_with(options: argparse.Namespace, token: str) -> DaemonClient:
-    return DaemonClient(url_of(options), token)
+    daemon = daemon_of(options)
+    return DaemonClient(daemon.url, token, certificate=daemon.certificate)
 
 
-def url_of(options: argparse.Namespace) -> str:
-    """Return the address that was named, or that of the daemon of the data directory here."""
-    named = options.url or os.environ.get("PROMPTCORNER_URL")
-    return str(named or url_here(config.read_config({}, os.environ, default_config_file())))
+def daemon_of(options: argparse.Namespace) -> ListeningDaemon:
+    """Return the daemon that was named, or that of the data directory here."""
+    if named := options.url or os.environ.get("PROMPTCORNER_URL"):
+        return ListeningDaemon(str(named))
+    return daemon_here(config.read_config({}, os.environ, default_config_file()))
 
 
 def token_of(options: argparse.Namespace) -> str:
@@ -231,7 +236,7 @@ def token_of(options: argparse.Namespace) -> str:
 
 def _local_token(options: argparse.Namespace) -> str:
     settings = config.read_config({}, os.environ, default_config_file())
-    return local_token_for(settings, url_of(options))
+    return local_token_for(settings, daemon_of(options).url)
 
 
 def local_token_for(settings: config.Config, address: str) -> str:

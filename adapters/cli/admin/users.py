@@ -16,7 +16,7 @@ from adapters.cli.command_line import (
     load_config,
     secrets_help,
 )
-from adapters.daemon.listening.daemons import url_here
+from adapters.daemon.listening.daemons import daemon_here
 from adapters.people.auth.wiring import LINK_PATH
 from adapters.people.routes.schemas import NewUser, NewUserAnswer, Roles, ShownUser, UsersPage
 from adapters.people.store.deployment import InvitationLink, Invitations
@@ -153,7 +153,7 @@ def print_link(options: argparse.Namespace) -> int:
     """Print a link, good once, without asking the daemon."""
     config = load_config(options)
     link = names.run(_make_link, config, options.user)
-    sys.stdout.write(f"{config.access_url or url_here(config)}{LINK_PATH}/{link.code}\n")
+    sys.stdout.write(f"{config.access_url or daemon_here(config).url}{LINK_PATH}/{link.code}\n")
     sys.stderr.write(f"good once, until {link.expires_at:%Y-%m-%d %H:%M %Z}\n")
     return 0
 

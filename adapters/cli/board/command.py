@@ -12,18 +12,16 @@ from adapters.cli.admin.connection import (
     ENVIRONMENT_HELP,
     EXIT_CODES_HELP,
     add_daemon,
-    token_of,
-    url_of,
 )
 from adapters.cli.board.details import details_of
 from adapters.cli.board.drawing import table_rows
 from adapters.cli.board.live import LiveBoard
-from adapters.cli.board.news import DaemonPlace, query_of, read_chats
+from adapters.cli.board.news import query_of, read_chats
 from adapters.cli.board.rows import BoardFilter, BoardRow, BoardState
 from adapters.cli.command_line import describe, json_text, table
+from adapters.cli.daemon_place import place_of
 from adapters.cli.pipes.outcomes import refusal_of
 from adapters.settings import names
-from promptcorner_client.async_client import AsyncClient
 from promptcorner_client.errors import RequestRefused, ServerUnreachable
 from promptcorner_client.wire import Chat
 from runtime.clock import wall
@@ -75,22 +73,16 @@ def run(options: argparse.Namespace) -> int:
 
 
 async def _open(options: argparse.Namespace, state: BoardState) -> int:
-    place = DaemonPlace(url_of(options), token_of(options))
-    async with AsyncClient(place.url, place.token) as client:
+    async with place_of(options).client() as client:
         await read_chats(
             client, query_of(state)
         )  # what is wrong is said before the screen is taken
     words = ["--url", options.url] if options.url else []
-    return await LiveBoard(partial(_locate, options), state, words).run()
-
-
-def _locate(options: argparse.Namespace) -> DaemonPlace:
-    return DaemonPlace(url_of(options), token_of(options))
+    return await LiveBoard(partial(place_of, options), state, words).run()
 
 
 async def _print_once(options: argparse.Namespace, state: BoardState) -> int:
-    place = _locate(options)
-    async with AsyncClient(place.url, place.token) as client:
+    async with place_of(options).client() as client:
         chats = await read_chats(client, query_of(state))
         state = replace(state, chats={chat.id: chat for chat in chats})
         seen = [state.chats[row.id] for row in state.rows[:DETAILS_MAX]]

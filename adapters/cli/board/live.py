@@ -21,14 +21,14 @@ import trio
 
 from adapters.cli.board.details import details_of
 from adapters.cli.board.drawing import encoded, frame
-from adapters.cli.board.news import ChatListWatcher, DaemonPlace, ask_quietly, query_of
+from adapters.cli.board.news import ChatListWatcher, ask_quietly, query_of
 from adapters.cli.board.rows import (
     BoardGroup,
     BoardState,
     keys_of,
 )
+from adapters.cli.daemon_place import DaemonPlace
 from promptcorner_client import api
-from promptcorner_client.async_client import AsyncClient
 from promptcorner_client.wire import Chat
 from runtime.clock import wall
 
@@ -157,7 +157,7 @@ class LiveBoard:
 
     async def _take_facts(self, place: DaemonPlace, chats: Sequence[Chat]) -> None:
         # The connection of the list may end at any time, and these have one of their own.
-        async with AsyncClient(place.url, place.token) as client:
+        async with place.client() as client:
             found = await details_of(client, chats)
         if found:
             self._become(replace(self._state, details={**self._state.details, **found}))
@@ -230,7 +230,7 @@ class LiveBoard:
             return
 
         async def act() -> None:
-            async with AsyncClient(place.url, place.token) as client:
+            async with place.client() as client:
                 await client.request(request(row.id))
             self._say(f"{done}: {row.title}")
 

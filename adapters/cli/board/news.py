@@ -8,7 +8,6 @@ again at another port is found by its data directory.
 import random
 import re
 from collections.abc import Awaitable, Callable
-from dataclasses import dataclass
 from math import inf
 from uuid import UUID
 
@@ -17,6 +16,7 @@ import msgspec
 import trio
 
 from adapters.cli.board.rows import BoardFilter, BoardState
+from adapters.cli.daemon_place import DaemonPlace
 from adapters.settings.refusals import CannotStart
 from promptcorner_client import api, http_messages, websocket
 from promptcorner_client.async_client import AsyncClient
@@ -48,14 +48,6 @@ class GoneChat(msgspec.Struct, frozen=True):
     """The part of a chat that is gone."""
 
     id: UUID
-
-
-@dataclass(frozen=True, slots=True)
-class DaemonPlace:
-    """The address of a daemon, and the token that it is asked with."""
-
-    url: str
-    token: str
 
 
 class ChatListWatcher:
@@ -112,8 +104,12 @@ class ChatListWatcher:
         place = self._locate()
         headers = {"authorization": f"Bearer {place.token}", **websocket.headers()}
         async with (
-            AsyncClient(place.url, place.token) as client,
-            httpx2.AsyncClient(base_url=place.url, timeout=http_messages.ANSWER_SECONDS) as http,
+            place.client() as client,
+            httpx2.AsyncClient(
+                base_url=place.url,
+                timeout=http_messages.ANSWER_SECONDS,
+                transport=place.transport(),
+            ) as http,
             http.stream(
                 "GET", WATCH, headers=headers, timeout=http_messages.SILENCE_SECONDS
             ) as response,

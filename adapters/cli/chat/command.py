@@ -7,10 +7,11 @@ from functools import partial
 import msgspec
 from rich.console import Console
 
-from adapters.cli.admin.connection import ENVIRONMENT_HELP, add_daemon, token_of, url_of
+from adapters.cli.admin.connection import ENVIRONMENT_HELP, add_daemon
 from adapters.cli.chat.approvals import Approve
 from adapters.cli.chat.conversation import INTERRUPTED, ChatRequest, converse
 from adapters.cli.command_line import chat_id, describe, json_text, table
+from adapters.cli.daemon_place import DaemonPlace, place_of
 from adapters.cli.pipes.command import (
     PIPE_CODES_HELP,
     add_pipe_arguments,
@@ -21,9 +22,7 @@ from adapters.cli.pipes.outcomes import refusal_of
 from adapters.settings import names
 from adapters.settings.refusals import CannotStart
 from promptcorner_client import api
-from promptcorner_client.async_client import AsyncClient
 from promptcorner_client.errors import RequestRefused, ServerUnreachable
-from promptcorner_client.sync_client import Client
 
 HEAD = ("id", "status", "moved", "title")
 TITLE_CHARACTERS_MAX = 60
@@ -76,26 +75,26 @@ def run(options: argparse.Namespace) -> int:
     """Talk, or list chats."""
     if not options.list and is_for_pipe(options):
         return run_in_pipe(options)
-    url, token = url_of(options), token_of(options)
+    place = place_of(options)
     if options.list:
-        return list_chats(url, token, as_json=options.json)
+        return list_chats(place, as_json=options.json)
     approve = None if options.approve is None else Approve(options.approve)
     message = options.message or ""
     request = ChatRequest(options.chat, message, options.model, options.effort, approve)
     if not message and sys.stdin.isatty() and sys.stdout.isatty():
-        return at_terminal(url, token, request, options)
+        return at_terminal(place, request, options)
     if not message and options.chat is None:
         raise CannotStart("chat", NOBODY, "send a message with -m, or on standard input")
-    return talk(url, token, request)
+    return talk(place, request)
 
 
-def at_terminal(url: str, token: str, request: ChatRequest, options: argparse.Namespace) -> int:
+def at_terminal(place: DaemonPlace, request: ChatRequest, options: argparse.Namespace) -> int:
     """Hold a conversation at the terminal. Its library is loaded only now: it takes a moment."""
     from adapters.cli.chat.place.run import TerminalOptions, talk_at_terminal
 
     look = TerminalOptions(options.theme, options.bell, options.vi, options.plain)
     try:
-        return talk_at_terminal(url, token, request, look)
+        return talk_at_terminal(place, request, look)
     except (RequestRefused, ServerUnreachable) as fault:
         raise refusal_of(fault) from None
 
@@ -125,25 +124,25 @@ def add_look(parser: argparse.ArgumentParser) -> None:
     )
 
 
-def talk(url: str, token: str, request: ChatRequest) -> int:
+def talk(place: DaemonPlace, request: ChatRequest) -> int:
     """Talk to the daemon, and return the exit code."""
     try:
-        return names.run(partial(_talk, url, token, request))
+        return names.run(partial(_talk, place, request))
     except (RequestRefused, ServerUnreachable) as fault:
         raise refusal_of(fault) from None
     except KeyboardInterrupt:
         return INTERRUPTED
 
 
-async def _talk(url: str, token: str, request: ChatRequest) -> int:
-    async with AsyncClient(url, token) as client:
+async def _talk(place: DaemonPlace, request: ChatRequest) -> int:
+    async with place.client() as client:
         return await converse(client, request, Console(highlight=False))
 
 
-def list_chats(url: str, token: str, *, as_json: bool) -> int:
+def list_chats(place: DaemonPlace, *, as_json: bool) -> int:
     """Print the chats that changed last."""
     try:
-        with Client(url, token) as client:
+        with place.blocking_client() as client:
             chats = client.request(api.list_chats())
     except (RequestRefused, ServerUnreachable) as fault:
         raise refusal_of(fault) from None

@@ -17,12 +17,14 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
+from adapters.daemon.listening.certificates import context_of
 from adapters.daemon.listening.trusted_files import why_not_trusted, why_stranger
 
 ANSWER_SECONDS = 0.4  # for each step of an answer; then nothing is offered
 ANSWER_BYTES_MAX = 4 * 1024 * 1024  # of an answer; a longer one is not read
 CHATS_MAX = 50  # the latest, that are offered
 SECRET_BYTES_MAX = 4096
+FILE_BYTES_MAX = 32 * 1024  # of one that says where a daemon listens
 
 SYSTEM_DATA_DIR = Path("/var/lib/promptcorner")
 SYSTEM_CONFIG_DIR = Path("/etc/promptcorner")
@@ -70,20 +72,26 @@ def _ask(environ: Mapping[str, str], path: str) -> Sequence[Any]:
     """Return the list at a path of the daemon, or nothing."""
     try:
         home = data_dir(environ)
-        url = environ.get("PROMPTCORNER_URL") or listening_url(home)
+        url, certificate = environ.get("PROMPTCORNER_URL", ""), ""
+        if not url:
+            url, certificate = listening_daemon(home)
         if not url:
             return []
         token = token_of(environ, home, is_named="PROMPTCORNER_URL" in environ)
-        answer = json.loads(_get(url, path, token))
+        answer = json.loads(_get(url, certificate, path, token))
     except FAULTS:
         return []
     return answer if isinstance(answer, list) else []
 
 
-def _get(url: str, path: str, token: str) -> bytes:
+def _get(url: str, certificate: str, path: str, token: str) -> bytes:
     to = urlsplit(url)
-    kind = HTTPSConnection if to.scheme == "https" else HTTPConnection
-    with contextlib.closing(kind(to.netloc, timeout=ANSWER_SECONDS)) as connection:
+    if to.scheme == "https":
+        context = context_of(certificate) if certificate else None
+        made: HTTPConnection = HTTPSConnection(to.netloc, timeout=ANSWER_SECONDS, context=context)
+    else:
+        made = HTTPConnection(to.netloc, timeout=ANSWER_SECONDS)
+    with contextlib.closing(made) as connection:
         connection.request(
             "GET", to.path.rstrip("/") + path, headers={"Coder-Session-Token": token}
         )
@@ -118,9 +126,10 @@ def _config_file() -> Path:
     return SYSTEM_CONFIG_DIR / "promptcorner.toml"
 
 
-def listening_url(home: Path) -> str:
-    """Return where the latest daemon of a data directory listens that still runs, or ""."""
-    found: list[tuple[int, str]] = []
+def listening_daemon(home: Path) -> tuple[str, str]:
+    """Return where the latest daemon of a data directory listens that still runs, or "", and the
+    certificate that it shows, or ""."""
+    found: list[tuple[int, str, str]] = []
     for path in (home / "listening").glob("[!.]*.json"):
         with (
             contextlib.suppress(OSError, ValueError),
@@ -129,11 +138,13 @@ def listening_url(home: Path) -> str:
             try:
                 fcntl.flock(file, fcntl.LOCK_SH | fcntl.LOCK_NB)
             except BlockingIOError:  # the daemon lives and holds it
-                url = json.loads(file.read(SECRET_BYTES_MAX))["url"]
+                said = json.loads(file.read(FILE_BYTES_MAX))
+                url = said["url"]
                 if why_not_trusted(file.fileno(), path) or why_stranger(url, home):
                     continue
-                found.append((os.fstat(file.fileno()).st_mtime_ns, url))
-    return max(found)[1] if found else ""
+                at = os.fstat(file.fileno()).st_mtime_ns
+                found.append((at, url, said.get("certificate", "")))
+    return max(found)[1:] if found else ("", "")
 
 
 def token_of(environ: Mapping[str, str], home: Path, *, is_named: bool) -> str:

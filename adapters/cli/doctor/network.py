@@ -12,7 +12,7 @@ from actors.law.parts.message import TextPart
 from actors.law.parts.prompt import CallSettings, Prompt, UserInput
 from adapters.cli.admin.connection import LOCAL_HOSTS, UNKNOWN_TOKEN, local_token_for
 from adapters.cli.doctor.findings import Finding, from_refusal, ok, warning, wrong
-from adapters.daemon.listening.daemons import url_here
+from adapters.daemon.listening.daemons import daemon_here
 from adapters.models.connecting import connect
 from adapters.models.provider_config import ModelConfig, models_of_environment
 from adapters.models.providers.dial import dial_through, direct_dial, proxy_of, tls_context
@@ -34,7 +34,7 @@ OURS_ALONE = ("127.0.0.1", "::1", "169.254.169.254", "fd00:ec2::254")
 def check_daemon(config: Config) -> Iterator[Finding]:
     """Look for the daemon of the data directory, or whether one could listen at its address."""
     try:
-        url = url_here(config)
+        url = daemon_here(config).url
     except CannotStart as refusal:
         yield from_refusal("daemon", refusal)
         return

@@ -6,7 +6,7 @@ from msgspec import Struct
 
 from adapters.cli.admin.connection import DaemonClient, local_token_for
 from adapters.cli.doctor.findings import Finding, ok, warning, wrong
-from adapters.daemon.listening.daemons import url_here
+from adapters.daemon.listening.daemons import daemon_here
 from adapters.plugins.plugins import Plugins, unused_plugins
 from adapters.settings import Config
 from adapters.settings.refusals import CannotStart
@@ -57,8 +57,9 @@ def check_running(config: Config) -> Iterator[Finding]:
     if not config.plugins:
         return
     try:
-        url = url_here(config)
-        with DaemonClient(url, local_token_for(config, url)) as daemon:
+        here = daemon_here(config)
+        token = local_token_for(config, here.url)
+        with DaemonClient(here.url, token, certificate=here.certificate) as daemon:
             report, _ = daemon.get("/debug/actors", DaemonReport)
     except CannotStart:
         return  # none runs, or none that we may ask; other checks say which

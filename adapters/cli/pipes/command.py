@@ -12,15 +12,15 @@ import sys
 from functools import partial
 from pathlib import Path
 
-from adapters.cli.admin.connection import ENVIRONMENT_HELP, add_daemon, token_of, url_of
+from adapters.cli.admin.connection import ENVIRONMENT_HELP, add_daemon
 from adapters.cli.command_line import chat_id, describe
+from adapters.cli.daemon_place import place_of
 from adapters.cli.pipes.output_schema import read_schema
 from adapters.cli.pipes.printing import FollowPrinter, JsonPrinter, RecordPrinter, TextPrinter
 from adapters.cli.pipes.turn import PipedFile, PipeRequest, PipeTurn
 from adapters.cli.pipes.watching import WatchRequest, watch
 from adapters.settings import names
 from adapters.settings.refusals import CannotStart
-from promptcorner_client.async_client import AsyncClient
 
 INLINE_BYTES_MAX = 128 * 1024  # of standard input in a message; more is attached as a file
 FILE_BYTES_MAX = 10 * 1024 * 1024  # of an attached file; the daemon would refuse more
@@ -78,7 +78,7 @@ def run_in_pipe(options: argparse.Namespace) -> int:
 
 
 async def _turn(options: argparse.Namespace, request: PipeRequest, printer: RecordPrinter) -> int:
-    async with AsyncClient(url_of(options), token_of(options)) as client:
+    async with place_of(options).client() as client:
         end = await PipeTurn(client, request, printer).run()
     return end.outcome.exit_code
 
@@ -142,5 +142,5 @@ def run_watch(options: argparse.Namespace) -> int:
 
 
 async def _watch(options: argparse.Namespace, request: WatchRequest, printer: RecordPrinter) -> int:
-    async with AsyncClient(url_of(options), token_of(options)) as client:
+    async with place_of(options).client() as client:
         return (await watch(client, request, printer)).outcome.exit_code

@@ -17,21 +17,24 @@ from typing import BinaryIO
 
 import msgspec
 
+from adapters.daemon.listening.certificates import certificate_of
 from adapters.daemon.listening.trusted_files import why_not_trusted, why_stranger
 from adapters.settings.kinds import HostAddress
 from adapters.settings.refusals import CannotStart
 from adapters.settings.table import Config
 
 FOLDER = "listening"
-FILE_BYTES_MAX = 4096  # of a file that is read; a longer one is none of ours
+FILE_BYTES_MAX = 32 * 1024  # of a file that is read; a longer one is none of ours
 FILES_MAX = 100  # that are looked at; daemons that are killed leave theirs to the next one's start
 
 
 class ListeningDaemon(msgspec.Struct, frozen=True):
-    """A daemon that runs: its address for programs on this machine, and its process for people."""
+    """A daemon that runs: its address for programs on this machine, its process for people, and
+    the certificate that it shows, if it speaks TLS."""
 
     url: str
-    pid: int
+    pid: int = 0  # unknown of one that is not there yet
+    certificate: str = ""  # in PEM
 
 
 @contextmanager
@@ -42,12 +45,10 @@ def announced(config: Config, address: str) -> Iterator[None]:
     embedded database says itself what is wrong with it.
     """
     port = int(address.rpartition(":")[2])  # which the system may have chosen
-    url, data_dir = (
-        replace(config, listen=HostAddress(config.host, port)).local_url,
-        config.data_dir,
-    )
+    url = replace(config, listen=HostAddress(config.host, port)).local_url
+    said = ListeningDaemon(url, os.getpid(), certificate_of(config.tls_cert))
     try:
-        path, lock = _write(data_dir / FOLDER, ListeningDaemon(url, os.getpid()))
+        path, lock = _write(config.data_dir / FOLDER, said)
     except OSError:
         yield
         return
@@ -83,16 +84,16 @@ def _opened(path: Path) -> BinaryIO:
     return os.fdopen(os.open(path, os.O_RDONLY | os.O_NONBLOCK), "rb")
 
 
-def url_here(config: Config) -> str:
-    """Return the address of the daemon of a data directory, or where one with these settings would
-    listen. Raise CannotStart if all that is said of daemons may come from another user."""
+def daemon_here(config: Config) -> ListeningDaemon:
+    """Return the daemon of a data directory, or what one with these settings would say of itself.
+    Raise CannotStart if all that is said of daemons may come from another user."""
     said = _announcements(config.data_dir)
     if trusted := [daemon for daemon, doubt in said if not doubt]:
-        return trusted[0].url
+        return trusted[0]
     if said:
         fact = f"what {config.data_dir / FOLDER} says of a daemon is not believed: {said[0][1]}"
         raise CannotStart("daemon", fact, "remove that, or name the daemon with PROMPTCORNER_URL")
-    return config.local_url
+    return ListeningDaemon(config.local_url, certificate=certificate_of(config.tls_cert))
 
 
 def _write(folder: Path, daemon: ListeningDaemon) -> tuple[Path, int]:

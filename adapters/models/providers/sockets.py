@@ -82,17 +82,21 @@ class EncryptedStream(trio.abc.Stream):
 
     async def do_handshake(self) -> None:
         """Agree with the peer. Raises trio.BrokenResourceError if it cannot prove who it is."""
-        while True:
+        refused: ssl.SSLError | None = None
+        while refused is None:
             try:
                 self._tls.do_handshake()
                 break
             except ssl.SSLWantReadError:
-                await self._flush()
-                self._take_in(await self._stream.receive_some(READ_BYTES))
+                pass
             except ssl.SSLError as error:
-                await self._flush()  # the peer is told why
-                raise trio.BrokenResourceError(f"tls: {error}") from error
-        await self._flush()
+                refused = error
+                continue
+            await self._flush()
+            self._take_in(await self._stream.receive_some(READ_BYTES))
+        await self._flush()  # a peer that is refused is told why
+        if refused is not None:
+            raise trio.BrokenResourceError(f"tls: {refused}") from refused
 
     async def receive_some(self, max_bytes: int | None = None) -> bytes:
         """Return what one read of the socket has brought, all of it, whatever `max_bytes` says."""

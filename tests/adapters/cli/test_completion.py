@@ -15,7 +15,7 @@ from adapters import settings as config
 from adapters.cli.completion import asking
 from adapters.cli.completion.candidates import WORDS_FILE, as_lines, candidates
 from adapters.cli.completion.table import table_text
-from adapters.daemon.listening.daemons import announced, url_here
+from adapters.daemon.listening.daemons import announced, daemon_here
 from adapters.settings.secrets import Vault, local_token
 
 TABLE = json.loads(WORDS_FILE.read_text())
@@ -76,8 +76,8 @@ def test_the_short_way_to_a_daemon_is_that_of_other_commands(tmp_path):
     here = {"PROMPTCORNER_DATA_DIR": str(tmp_path)}
     settings = config.read_config({}, here)
     with announced(settings, "127.0.0.1:4321"):
-        assert url_here(settings) == asking.listening_url(tmp_path)
-    assert "" == asking.listening_url(tmp_path)
+        assert daemon_here(settings).url == asking.listening_daemon(tmp_path)[0]
+    assert "" == asking.listening_daemon(tmp_path)[0]
 
     assert settings.data_dir == asking.data_dir(here)
     plain = {"PROMPTCORNER_CONFIG": str(tmp_path / "none.toml")}

@@ -10,7 +10,7 @@ from contextlib import contextmanager
 import pytest
 
 from adapters.cli.completion import asking
-from adapters.daemon.listening.daemons import FOLDER, announced, listening_daemons, url_here
+from adapters.daemon.listening.daemons import FOLDER, announced, daemon_here, listening_daemons
 from adapters.settings import read_config
 from adapters.settings.refusals import CannotStart
 
@@ -88,20 +88,20 @@ def a_folder_that_is_a_link(path):
 def test_a_file_that_another_user_may_have_written_is_refused(config, spoil, why):
     with said_by_a_daemon(config) as path:
         assert len(listening_daemons(config.data_dir)) == 1
-        assert url_here(config) == asking.listening_url(config.data_dir)
+        assert daemon_here(config).url == asking.listening_daemon(config.data_dir)[0]
         spoil(path)
 
         assert [] == listening_daemons(config.data_dir)
-        assert "" == asking.listening_url(config.data_dir)
+        assert "" == asking.listening_daemon(config.data_dir)[0]
         with pytest.raises(CannotStart, match=why):
-            url_here(config)
+            daemon_here(config)
 
 
 @as_root
 def test_a_file_that_was_left_is_not_believed_with_a_stranger_at_its_port(config):
     with said_by_a_daemon(config) as path:
         left = path.read_bytes()
-        port = url_here(config).rpartition(":")[2]
+        port = daemon_here(config).url.rpartition(":")[2]
     path.write_bytes(left)
     words = [sys.executable, "-c", STRANGER, str(path), port]
     pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE}
@@ -109,8 +109,8 @@ def test_a_file_that_was_left_is_not_believed_with_a_stranger_at_its_port(config
         assert stranger.stdout.readline() == "there\n"
 
         with pytest.raises(CannotStart, match=f"another user .* listens at port {port}"):
-            url_here(config)
-        assert "" == asking.listening_url(config.data_dir)
+            daemon_here(config)
+        assert "" == asking.listening_daemon(config.data_dir)[0]
         stranger.communicate("\n")
 
 
@@ -122,5 +122,5 @@ def test_a_pipe_in_place_of_a_file_holds_nobody_up(config):
     fcntl.flock(holder, fcntl.LOCK_EX)
 
     assert [] == listening_daemons(config.data_dir)
-    assert "" == asking.listening_url(config.data_dir)
+    assert "" == asking.listening_daemon(config.data_dir)[0]
     os.close(holder)

@@ -9,9 +9,8 @@ import os
 import select
 import socket
 import ssl
-from contextlib import suppress
-from types import TracebackType
-from typing import Self
+from collections.abc import AsyncIterator
+from contextlib import ExitStack, asynccontextmanager, suppress
 from urllib.parse import urlsplit
 
 import msgspec
@@ -206,11 +205,14 @@ class BenchChat:
     async def _ask(
         self, stage: str, status: int, method: str, path: str, document: object = None
     ) -> Answer:
+        lost: Exception | None = None
         try:
             answer = await self._line.ask(method, path, document)
         except (trio.TooSlowError, *GONE) as fault:
+            lost = fault
+        if lost is not None:
             await self._line.close()
-            raise StageFailed(stage, _words(fault)) from None
+            raise StageFailed(stage, _words(lost))
         if answer.status != status:
             raise StageFailed(stage, _refusal(answer))
         return answer
@@ -228,31 +230,18 @@ class BenchChat:
 
 
 class Watchers:
-    """The streams of all chats, read until the block is left."""
+    """The streams of all chats. Made by `open_watchers`."""
 
-    def __init__(self) -> None:
-        self._manager = trio.open_nursery()
-        self._poll = select.epoll() if hasattr(select, "epoll") else None
+    def __init__(self, nursery: trio.Nursery, poll: "select.epoll | None") -> None:
+        self._nursery, self._poll = nursery, poll  # None: the system has no epoll
         self._watched: dict[int, tuple[BenchChat, trio.SocketStream, FrameReader]] = {}
-
-    async def __aenter__(self) -> Self:
-        self._nursery = await self._manager.__aenter__()
         if self._poll is not None:
-            self._nursery.start_soon(self._read_all, self._poll)
-        return self
+            nursery.start_soon(self._read_all, self._poll)
 
-    async def __aexit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
-        self._nursery.cancel_scope.cancel()
-        await self._manager.__aexit__(kind, error, traceback)
+    def close(self) -> None:
+        """Close all streams, when no task reads them any more."""
         for _, stream, _ in self._watched.values():
             stream.socket.close()
-        if self._poll is not None:
-            self._poll.close()
 
     def add(self, chat: BenchChat, stream: trio.abc.Stream, rest: bytes) -> None:
         """Read a stream from now on; `rest` came with the answer to its upgrade."""
@@ -294,6 +283,20 @@ class Watchers:
                 why = _words(fault)
         await trio.aclose_forcefully(stream)
         chat.lose(why)
+
+
+@asynccontextmanager
+async def open_watchers() -> AsyncIterator[Watchers]:
+    """Read streams until the block is left."""
+    poll = select.epoll() if hasattr(select, "epoll") else None
+    with ExitStack() as stack:
+        if poll is not None:
+            stack.callback(poll.close)
+        async with trio.open_nursery() as nursery:
+            watchers = Watchers(nursery, poll)
+            stack.callback(watchers.close)
+            yield watchers
+            nursery.cancel_scope.cancel()
 
 
 def _read_ready(chat: BenchChat, descriptor: int, frames: FrameReader) -> str | None:

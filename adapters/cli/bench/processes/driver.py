@@ -17,7 +17,7 @@ import trio
 
 from adapters.cli.bench.plan import Task
 from adapters.cli.bench.processes import floor
-from adapters.cli.bench.processes.chat import BenchChat, StageFailed, Watchers
+from adapters.cli.bench.processes.chat import BenchChat, StageFailed, open_watchers
 from adapters.cli.bench.processes.ending import allow_many_connections
 from adapters.cli.bench.telling.figures import Percentiles, percentiles
 from adapters.settings import names
@@ -120,7 +120,7 @@ class Driver:
                 nursery.start_soon(self._show_progress)
             if self._target.provider is not None:
                 await self._measure_floor(self._target.provider)
-            async with Watchers() as watchers:
+            async with open_watchers() as watchers:
                 self._chats = [BenchChat(self._target, watchers) for _ in range(load.chats)]
                 with trio.move_on_after(load.seconds) as within:
                     await self._talk()

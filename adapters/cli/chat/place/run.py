@@ -19,6 +19,7 @@ from adapters.cli.chat.place.devices import is_dumb
 from adapters.cli.chat.place.live_chat import LiveChat
 from adapters.cli.chat.place.plain import PlainFront
 from adapters.cli.chat.place.window import ChatWindow
+from adapters.cli.daemon_place import DaemonPlace
 from promptcorner_client.async_client import AsyncClient
 
 CLOSE_SECONDS = 2.0  # for what is still under way when the user leaves
@@ -34,15 +35,15 @@ class TerminalOptions:
     is_plain: bool = False
 
 
-def talk_at_terminal(url: str, token: str, request: ChatRequest, options: TerminalOptions) -> int:
+def talk_at_terminal(place: DaemonPlace, request: ChatRequest, options: TerminalOptions) -> int:
     """Hold a conversation at the terminal and return the exit code."""
     with terminal_restored():
-        return asyncio.run(_talk(url, token, request, options))
+        return asyncio.run(_talk(place, request, options))
 
 
-async def _talk(url: str, token: str, request: ChatRequest, options: TerminalOptions) -> int:
+async def _talk(place: DaemonPlace, request: ChatRequest, options: TerminalOptions) -> int:
     is_plain = options.is_plain or is_dumb(os.environ)
-    async with AsyncClient(url, token) as client:
+    async with place.client() as client:
         live = await (_plain if is_plain else _window)(client, request, options)
     if live.chat is not None:
         state = "goes on by itself" if live.works else "is kept"
