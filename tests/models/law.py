@@ -18,6 +18,7 @@ from actors.law.ids import QueuedId
 from actors.law.parts.message import TextPart
 from actors.law.refusals import NotAllowed
 from actors.law.states import State, Status
+from actors.law.store.needs import needs_the_time
 from actors.law.transitions import bundle, create, transition
 from tests.actors.law.chats import COLUMNS
 from tests.models.book import Book, narrowed
@@ -175,6 +176,9 @@ class Twice:
         made = bundle(stored, requests)
 
         assert _decided(made) == _decided(bundle(narrowed(stored, requests), requests))
+        if not needs_the_time(stored, requests):
+            later = replace(stored, now=self.now + timedelta(hours=1))
+            assert _decided(made) == _decided(bundle(later, requests))
         assert self.plain.ask(requests, self.now) == _named(made)
         if not isinstance(made, Change):
             return

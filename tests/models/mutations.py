@@ -404,6 +404,11 @@ store/ports.py: transitions
 store/ports.py: transitions
 -        and fence.attempt in (None, chat.generation_attempt)
 +        and (not fence.attempt or fence.attempt == chat.generation_attempt)
+
+# a summary that is asked for once more is dated by what its holder knew
+store/needs.py: model
+         ask.FinishInterruption,
+-        ask.RetryTurn,
 """  # noqa: E501  # lines of the law, and one character
 
 

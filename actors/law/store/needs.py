@@ -32,6 +32,7 @@ _DATED: frozenset[type[ask.Request]] = frozenset(
         ask.EnterRequiresAction,
         ask.ExpireApprovals,
         ask.FinishInterruption,
+        ask.RetryTurn,
     }
 )
 
