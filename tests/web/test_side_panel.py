@@ -239,3 +239,67 @@ async def test_the_working_tree_is_shown_as_it_changes(page, api, tmp_path):
     await page.until_text("a.txt", "aside.panel .changed")
     await page.click("button", "By its calls")
     await page.until_text("No file has been changed", "aside.panel")
+
+
+TABS = "[...document.querySelectorAll('[role=tab]')].map(each => each.id.slice(4)).join()"
+
+
+async def test_the_panel_takes_the_full_width_and_its_tabs_are_closed_and_opened(page, api):
+    chat = await changed(api)
+    await page.goto(f"/c/{chat}")
+    await page.click("tab", re.compile("^Changes"))
+    await page.click("button", "Full width")
+    await page.until("!document.querySelector('main.stage').offsetWidth")
+    wide = "document.querySelector('aside.panel').getBoundingClientRect()"
+    await page.until(f"{wide}.left === document.querySelector('nav.side').offsetWidth")
+    await page.until(f"{wide}.right === innerWidth")
+    assert [] == await page.faults_of_access()
+    await page.press("/")  # leads to the field, which must be seen
+    await page.until_focused("textbox", "Message")
+    await page.click("button", "Full width")
+    await page.until("!document.querySelector('main.stage').offsetWidth")
+    await (await page.find("tab", re.compile("^Changes"))).focus()
+    await page.press("Escape")
+    await page.until("!!document.querySelector('main.stage').offsetWidth")
+
+    everything = "changes,agents,files,terminal,summary,desktop,calls"
+    assert everything == await page.js(TABS)
+    await page.click("tab", "Files")
+    await (await page.css(".shut-tab")).click()
+    await page.until_focused("tab", "Terminal")
+    await page.press("Delete")
+    await page.until_focused("tab", "Summary")
+    await page.until_text("Tokens by model", "aside.panel")
+    assert [] == await page.faults_of_access()
+    await page.reload()
+    await page.until(f"{TABS} === 'changes,agents,summary,desktop,calls'")
+    await page.click("button", "Open a tab")
+    assert ["Files", "Terminal"] == await page.names("menuitem")
+    await page.click("menuitem", "Terminal")
+    await page.until_text("exit 3", "aside.panel")
+    await page.until_focused("tab", "Terminal")
+    for _ in range(5):
+        await page.press("Delete")
+    await page.until(f"{TABS} === 'changes'")
+    await page.press("Delete")
+    assert "changes" == await page.js(TABS), "the last one stays"
+    assert 0 == await page.js("document.querySelectorAll('.shut-tab').length")
+
+
+async def test_no_tab_and_no_filter_is_cut_where_letters_are_wide(page, api):
+    chat = await changed(api)
+    await page.goto(f"/c/{chat}")
+    await page.find("tab", "Calls")
+    await page.find("button", re.compile("(More|Label)…"))
+    for spacing in ("0", "0.2em"):
+        sheet = f"[role=tab], .chip {{ letter-spacing: {spacing} }}"
+        await page.js(
+            "void (sheet => (sheet.replaceSync("
+            f"'{sheet}'), document.adoptedStyleSheets = [sheet]))(new CSSStyleSheet())"
+        )
+        cut = """[...document.querySelectorAll("[role=tab], .chips .chip")].filter(each => {
+            const [inner, outer] = [each, each.parentElement.parentElement]
+                .map(one => one.getBoundingClientRect());
+            return inner.right > outer.right || inner.bottom > outer.bottom;
+        }).map(each => each.innerText)"""
+        assert [] == await page.js(cut)

@@ -3,7 +3,7 @@
 import {Columns} from "./columns.js";
 import {current} from "./current.js";
 import {isEmbedded} from "./embed.js";
-import {listFolded, listWidth, panelOpen, panelWidth, registerFrame, view} from "./frame.js";
+import {listFolded, listWidth, panelFull, panelOpen, panelWidth, registerFrame, view} from "./frame.js";
 import {followKeys} from "./keys.js";
 import {afterPaint, drawFirst} from "./kernel/first_paint.js";
 import {closeOverlay, overlay} from "./overlay.js";
@@ -78,7 +78,7 @@ function App() {
   return html`
     <${Skip} />
     <div class="app" data-view=${view.value} style=${widths}
-      data-list=${listFolded.value || isEmbedded ? "folded" : "open"} data-panel=${conversation && shown ? "open" : "folded"}>
+      data-list=${listFolded.value || isEmbedded ? "folded" : "open"} data-panel=${conversation && shown ? (panelFull.value ? "full" : "open") : "folded"}>
       ${!isEmbedded && html`<${List} />`}
       <main class="stage" tabindex="-1" data-page=${route.value.name}><${Stage} /></main>
       ${conversation && shown && html`<${Panel} key=${conversation.id} conversation=${conversation} />`}

@@ -1,7 +1,7 @@
 /** The borders between the regions: dragged by pointer, or moved by keys. */
 
 import {isEmbedded} from "./embed.js";
-import {LIST, PANEL, listFolded, listWidth, panelOpen, panelWidth, showPanel, wide} from "./frame.js";
+import {LIST, PANEL, listFolded, listWidth, panelFull, panelOpen, panelWidth, showPanel, wide} from "./frame.js";
 import {html} from "./ui.js";
 
 const STEP = 16; // pixels of an arrow key
@@ -49,6 +49,6 @@ export function Edges() {
   return html`
     ${!listFolded.value && !isEmbedded && html`<${Edge} name="of-list" label="Width of the list" width=${listWidth}
       bounds=${LIST} sign=${1} fold=${foldList} />`}
-    ${wide.value && panelOpen.value && html`<${Edge} name="of-panel" label="Width of the side panel"
+    ${wide.value && panelOpen.value && !panelFull.value && html`<${Edge} name="of-panel" label="Width of the side panel"
       width=${panelWidth} bounds=${PANEL} sign=${-1} fold=${foldPanel} />`}`;
 }

@@ -35,6 +35,7 @@ export const panelWidth = signal(before.panel || PANEL.first);
 export const listFolded = signal(!!before.listFolded);
 const panelFolded = signal(!!before.panelFolded); // beside the conversation
 const panelOver = signal(false); // over it, where there is no room beside
+const isFull = signal(false); // in the place of the conversation
 
 /** Whether there is a conversation that the panel is about. */
 const hasPanel = computed(() => route.value.name === "chat");
@@ -44,6 +45,9 @@ export const panelOpen = computed(
   () => hasPanel.value && (wide.value ? !panelFolded.value : panelOver.value),
 );
 
+/** Whether the side panel has the place of the conversation, too. A phone shows one thing at a time anyway. */
+export const panelFull = computed(() => panelOpen.value && isFull.value && !phone.value);
+
 /** The region that a phone shows. @type {{value: "list" | "main" | "panel"}} */
 export const view = computed(() => {
   if (panelOver.value && hasPanel.value) return "panel";
@@ -52,8 +56,23 @@ export const view = computed(() => {
 
 /** @param {boolean} open */
 export function showPanel(open) {
+  if (!open) isFull.value = false;
   if (wide.value) panelFolded.value = !open;
   else panelOver.value = open;
+}
+
+/** Give the side panel the place of the conversation, or give that back. */
+export function widenPanel() {
+  const full = !panelFull.value;
+  showPanel(true);
+  isFull.value = full;
+}
+
+/** Do something in the conversation, which is shown again if the panel has its place. @param {() => void} act */
+export function inConversation(act) {
+  if (!panelFull.value) return act();
+  isFull.value = false;
+  requestAnimationFrame(act);
 }
 
 effect(() => {
@@ -67,6 +86,7 @@ effect(() => {
 effect(() => {
   route.value; // another page: what lay over the last one is away
   panelOver.value = false;
+  isFull.value = false;
 });
 
 /** Put the focus into the region before or after the one that has it. @param {number} step */
@@ -91,7 +111,12 @@ export function registerFrame() {
   });
   command({
     id: "panel.close", title: "Close the side panel", hidden: true,
-    when: () => panelOver.value && !wide.value, run: () => showPanel(false),
+    when: () => panelFull.value || (panelOver.value && !wide.value),
+    run: () => (panelFull.value ? widenPanel() : showPanel(false)),
+  });
+  command({
+    id: "panel.full", title: "Side panel: full width", group,
+    when: () => hasPanel.value && !phone.value, run: widenPanel,
   });
   command({id: "region.back", title: "Back to the list", hidden: true, run: back});
   command({id: "region.next", title: "Next region", group, run: () => toRegion(1)});

@@ -14,7 +14,7 @@ const GROUPS = [
     {command: "keys.show", title: "All keys"},
     {command: "region.list", title: "Fold the list"},
     {command: "region.panel", title: "Fold the side panel"},
-    {command: "panel.close", title: "Close the side panel that lies over"},
+    {command: "panel.close", title: "Close the side panel that lies over, or end its full width"},
     {command: "region.next", title: "Next region"},
     {command: "region.previous", title: "Previous region"},
     {command: "column.next", title: "Next column, where several chats are open"},

@@ -3,6 +3,7 @@
 import { computed, html, signal, useEffect, useMemo, useSignal, useSignalEffect } from "../ui.js";
 import { current } from "../current.js";
 import { command, find } from "../commands.js";
+import { inConversation } from "../frame.js";
 import { keyWords } from "../keys.js";
 import { isMine } from "../list/acts.js";
 import { preferences } from "../preferences.js";
@@ -166,8 +167,8 @@ function registered(place) {
   const isUsed = () => isUsedOne(conversation);
   const own = (/** @type {import("../commands.js").Command} */ each) => command({ ...each, when: () => isUsed() && (each.when?.() ?? true) });
   const added = [
-    own({ id: "composer.focus", title: "Write a message", group: "Chat", run: () => desk.focus() }),
-    own({ id: "composer.insert", title: "Put text into the message", hidden: true, run: ({ text }) => desk.insert(text) }),
+    own({ id: "composer.focus", title: "Write a message", group: "Chat", run: () => inConversation(() => desk.focus()) }),
+    own({ id: "composer.insert", title: "Put text into the message", hidden: true, run: ({ text }) => inConversation(() => desk.insert(text)) }),
     own({ id: "composer.reference", title: "Refer to lines", hidden: true, run: (reference) => desk.refer(reference) }),
     own({ id: "composer.take", title: "Take a message back", hidden: true, run: (written) => void (desk.restore({ files: [], refs: [], ...written }), desk.focus()) }),
     own({ id: "composer.attach", title: "Attach files", hidden: true, run: ({ files }) => attach(desk, files) }),

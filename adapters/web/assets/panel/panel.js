@@ -1,15 +1,16 @@
 // The side panel of a chat: what it has changed, its agents, its commands, and what it is about.
 
-import { computed, html, useEffect, useMemo, useRef, useSignal } from "../ui.js";
-import { showPanel } from "../frame.js";
+import { computed, html, useEffect, useMemo, useSignal } from "../ui.js";
+import { panelFull, showPanel, widenPanel } from "../frame.js";
 import { icon } from "../shared/icons.js";
+import { openMenu } from "../shared/menu.js";
 import { partOf, usePart } from "../shared/part.js";
 import { changesOf } from "./changes_of.js";
 import { familyOf } from "./family.js";
 import { pastOf } from "./past.js";
 import { PastNote } from "./past_note.js";
 import { processesOf } from "./processes_of.js";
-import { TABS, asked, isTree, tab } from "./tabs.js";
+import { TABS, asked, closeTab, isTree, openTabs, showTab, tab } from "./tabs.js";
 
 /** @typedef {import("./tabs.js").Tab} Tab */
 /** @typedef {{conversation: any, past: import("./past.js").Past, file: import("../vendor/preact.js").Signal<{path: string}>}} About what a tab is given */
@@ -50,22 +51,50 @@ function countsOf(conversation, past) {
   return computed(() => ({ changes: changes.value, agents: agents.value, files: 0, terminal: terminal.value, summary: 0, desktop: 0, calls: 0 }));
 }
 
+/** @param {Tab} id */
+const focusTab = (id) => document.getElementById(`tab-${id}`)?.focus();
+
+/** Close a tab; the one that is shown then has the focus at once, for the next key. @param {Tab} id */
+function shut(id) {
+  closeTab(id);
+  focusTab(tab.peek());
+}
+
+/** @param {KeyboardEvent} event */
+function tabKeys(event) {
+  const by = { ArrowRight: 1, ArrowLeft: -1 }[event.key];
+  if (!by && event.key !== "Delete") return;
+  event.preventDefault();
+  const open = openTabs.peek();
+  const at = open.findIndex((one) => one.id === tab.peek());
+  if (!by) return shut(tab.peek());
+  showTab(open[(at + by + open.length) % open.length].id);
+  focusTab(tab.peek());
+}
+
+/** @param {any} event */
+function openClosed(event) {
+  const items = TABS.filter(({ id }) => !openTabs.peek().some((one) => one.id === id)).map(({ id, name }) => ({ label: name, run: () => (showTab(id), requestAnimationFrame(() => focusTab(id))) }));
+  openMenu({ at: event.currentTarget, label: "Closed tabs", items });
+}
+
 /** @param {{counts: Record<Tab, number>}} props */
 function TabList({ counts }) {
-  const list = useRef(/** @type {HTMLElement | null} */ (null));
-  const keys = (/** @type {KeyboardEvent} */ event) => {
-    const by = { ArrowRight: 1, ArrowLeft: -1 }[event.key];
-    if (!by) return;
-    event.preventDefault();
-    const at = TABS.findIndex((one) => one.id === tab.peek());
-    tab.value = TABS[(at + by + TABS.length) % TABS.length].id;
-    document.getElementById(`tab-${tab.peek()}`)?.focus();
-  };
+  const full = panelFull.value;
   return html`<div class="tabs"><button type="button" class="ic only-s" aria-label="Back to the chat" onClick=${() => showPanel(false)}>${icon("back")}</button>
-    <div role="tablist" class="tablist" aria-label="Side panel" ref=${list} onKeyDown=${keys}>${TABS.map(({ id, name }) => html`<button type="button" class="tab" role="tab" key=${id}
-      id=${`tab-${id}`} aria-controls=${`tabpanel-${id}`} aria-selected=${tab.value === id} tabindex=${tab.value === id ? 0 : -1}
-      onClick=${() => (tab.value = id)}>${name}${counts[id] ? html` <span class="b num">${counts[id]}</span>` : null}</button>`)}</div>
-    <button type="button" class="ic only-l" aria-label="Close the side panel" title="Close ( ] )" onClick=${() => showPanel(false)}>${icon("x")}</button></div>`;
+    <div role="tablist" class="tablist" aria-label="Side panel" onKeyDown=${tabKeys}>${openTabs.value.map((one) => html`<${TabButton} key=${one.id} ...${one} count=${counts[one.id]} />`)}</div>
+    ${openTabs.value.length < TABS.length ? html`<button type="button" class="ic sm" aria-label="Open a tab" title="Open a tab" aria-haspopup="menu" onClick=${openClosed}>${icon("plus")}</button>` : null}
+    <button type="button" class="ic sm only-l" aria-label="Full width" title="Full width" aria-pressed=${full} onClick=${widenPanel}>${icon("expand")}</button>
+    <button type="button" class="ic sm only-l" aria-label="Close the side panel" title="Close ( ] )" onClick=${() => showPanel(false)}>${icon("x")}</button></div>`;
+}
+
+/** A tab. Within it the cross is for pointers, as nothing in a tab may be a button; for keys there is Delete. @param {{id: Tab, name: string, count: number}} props */
+function TabButton({ id, name, count }) {
+  const isShown = tab.value === id;
+  const cross = (/** @type {Event} */ event) => (event.stopPropagation(), shut(id));
+  return html`<button type="button" class="tab" role="tab" id=${`tab-${id}`} aria-controls=${`tabpanel-${id}`} aria-selected=${isShown} aria-keyshortcuts="Delete"
+    tabindex=${isShown ? 0 : -1} onClick=${() => showTab(id)} onAuxClick=${(/** @type {MouseEvent} */ event) => event.button === 1 && shut(id)}>${name}${count ? html` <span class="b num">${count}</span>` : null}
+    ${isShown && openTabs.value.length > 1 ? html`<span class="shut-tab" aria-hidden="true" title="Close this tab (Delete)" onClick=${cross}>${icon("x")}</span>` : null}</button>`;
 }
 
 /** Most chats change nothing: then nothing that shows changes is loaded. @param {{conversation: any, past: import("./past.js").Past}} props */

@@ -1,6 +1,6 @@
 // Which tab of the side panel is shown, and the commands that show one.
 
-import { effect, signal } from "../ui.js";
+import { computed, effect, signal } from "../ui.js";
 import { command, run } from "../commands.js";
 import { showPanel } from "../frame.js";
 
@@ -18,9 +18,38 @@ export const TABS = [
 ];
 const KEY = "panel";
 
+const CLOSED = "panel.closed";
+
+/** The tabs that were closed; like the one that is shown they stay so from chat to chat. */
+export const closed = signal(new Set((localStorage.getItem(CLOSED) ?? "").split(" ")));
+effect(() => localStorage.setItem(CLOSED, [...closed.value].join(" ").trim()));
+
+/** The tabs that there are room is taken for. @type {import("../ui.js").ReadonlySignal<typeof TABS>} */
+export const openTabs = computed(() => {
+  const found = TABS.filter(({ id }) => !closed.value.has(id));
+  return found.length ? found : TABS.slice(0, 1);
+});
+
+const wanted = signal(/** @type {Tab} */ (localStorage.getItem(KEY) ?? ""));
+effect(() => localStorage.setItem(KEY, wanted.value));
+
 /** The tab that is shown; it stays the same from chat to chat. */
-export const tab = signal(/** @type {Tab} */ (TABS.find((one) => one.id === localStorage.getItem(KEY))?.id ?? "changes"));
-effect(() => localStorage.setItem(KEY, tab.value));
+export const tab = computed(() => (openTabs.value.find(({ id }) => id === wanted.value) ?? openTabs.value[0]).id);
+
+/** Show a tab, which is opened if it is closed. @param {Tab} id */
+export function showTab(id) {
+  if (closed.value.has(id)) closed.value = new Set([...closed.value].filter((each) => each !== id));
+  wanted.value = id;
+}
+
+/** Close a tab; the one after it is shown then, or the one before. The last one stays. @param {Tab} id */
+export function closeTab(id) {
+  const before = openTabs.value;
+  if (before.length < 2) return;
+  const at = before.findIndex((one) => one.id === id);
+  if (tab.value === id) wanted.value = (before[at + 1] ?? before[at - 1]).id;
+  closed.value = new Set([...closed.value, id]);
+}
 
 /** Whether the Changes are those that git sees in the workspace, and not those of the chat's calls. */
 export const isTree = signal(localStorage.getItem("panel.tree") === "yes");
@@ -38,7 +67,7 @@ export function registerTabs() {
 
 /** @param {{tab?: Tab, file?: string}} [what] */
 function show({ tab: to, file } = {}) {
-  if (to && TABS.some((one) => one.id === to)) tab.value = to;
+  if (to && TABS.some((one) => one.id === to)) showTab(to);
   if (file) asked.value = { path: file };
   showPanel(true);
 }

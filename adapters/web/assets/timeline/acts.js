@@ -2,6 +2,7 @@
 
 import { command } from "../commands.js";
 import { current } from "../current.js";
+import { inConversation } from "../frame.js";
 import { go } from "../routes.js";
 import { isAdmin } from "../session.js";
 import { ask } from "../shared/dialog.js";
@@ -38,7 +39,7 @@ function acts(desk) {
     { id: "message.link", title: "Copy a link to a message", run: ({ message }) => copyLink(conversation.id, message) },
     { id: "message.edit", title: "Edit your last message", group, hidden: false, when: () => isOwn(desk) && Boolean(lastOwn(desk)), run: (args) => edit(desk, args?.message) },
     { id: "message.resend", title: "Send again with another model", run: (args) => resend(desk, args) },
-    { id: "message.show", title: "Show a message", run: (args) => showCall(desk.box, args) },
+    { id: "message.show", title: "Show a message", run: (args) => inConversation(() => showCall(desk, args)) },
     { id: "message.whole", title: "Show the whole result", run: ({ message }) => told(conversation.readWhole(message), "It could not be loaded") },
     { id: "file.show", title: "Show a file", run: (what) => import("./lightbox.js").then((module) => module.showFile(what)) },
     { id: "chat.open", title: "Open a chat", run: ({ chat }) => go(`/c/${chat}`) },
@@ -168,10 +169,11 @@ async function withModel(at, run) {
   else toast(why || "There is no model.");
 }
 
-/** @param {HTMLElement} box @param {{call?: string}} what */
-function showCall(box, { call }) {
-  if (!call) return;
-  const card = box.querySelector(`[data-approval="${CSS.escape(call)}"]`);
+/** Show the card of a call, or the message where no card of it is built. @param {Desk} desk @param {{call?: string, message?: number}} what */
+function showCall({ box, conversation }, { call, message }) {
+  const key = CSS.escape(call ?? "");
+  const card = box.querySelector(`[data-approval="${key}"], [data-call="${key}"]`);
+  if (!card && message) return go(`/c/${conversation.id}?m=${message}`);
   card?.scrollIntoView({ block: "center" });
   if (card instanceof HTMLElement) card.focus({ preventScroll: true });
 }
