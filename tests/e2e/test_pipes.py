@@ -199,6 +199,21 @@ def test_an_answer_that_never_fits_has_an_exit_code_of_its_own(here, tmp_path):
     assert "✗ the answer does not fit the schema" in err
 
 
+def test_a_schema_that_no_answer_can_fit_is_not_asked_for_again(here, tmp_path):
+    (tmp_path / "ring.json").write_text('{"$ref": "#"}')
+    (tmp_path / "other.json").write_text('{"$ref": "http://127.0.0.1:1/other.json"}')
+    words = ["-m", "[[text: {}]] Name one.", "--json", "--output-schema"]
+
+    code, out, _ = run("chat", *words, tmp_path / "ring.json", **here)
+    refused, nothing, err = run("chat", *words, tmp_path / "other.json", **here)
+
+    end = records_of(out)[-1]
+    assert (5, "schema_not_met", 0) == (code, end["outcome"], end["corrections"])
+    assert "the schema cannot be applied to it" in end["error"]["detail"]
+    assert (1, "") == (refused, nothing)
+    assert "schemas elsewhere are not fetched" in err
+
+
 def test_ctrl_c_interrupts_the_turn_and_keeps_what_there_is(here):
     with running(here, "chat", "-m", LONG, "--json") as process:
         record_where(process, lambda record: record["type"] == "text")

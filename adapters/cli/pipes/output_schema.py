@@ -9,23 +9,34 @@ import json
 import os
 import re
 import select
+import signal
 import stat
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
+from itertools import islice
 from pathlib import Path
-from typing import Any
+from typing import Any, Never
 
 from jsonschema import SchemaError, exceptions, validators  # type: ignore[import-untyped]
-from referencing import Registry
+from jsonschema_specifications import REGISTRY  # type: ignore[import-untyped]
+from referencing import Registry, Resource
+from referencing.exceptions import Unresolvable
+from referencing.jsonschema import DRAFT202012, specification_with
 
 from adapters.settings.refusals import CannotStart
+from runtime.clock import machine
 
 SUBJECT = "--output-schema"
 SCHEMA_BYTES_MAX = 64 * 1024  # it is part of the message; a larger one is refused
 PIPE_SECONDS = 5.0  # for each piece of a schema that comes through a pipe
 CORRECTIONS_MAX = 3  # turns after the first one; then the schema is not met
+SECONDS_MAX = 5.0  # for a look at a schema or an answer; references can double at each level
+FOUND_MAX = 1_000  # faults of an answer that are compared; the rest is not looked for
 FAULTS_MAX = 10  # of an answer, that the model is told of; it hardly mends more at once
 FAULT_CHARACTERS_MAX = 300  # each; the rest is cut
+
+REFERENCES = ("$ref", "$dynamicRef", "$recursiveRef")
 
 ASK = """\
 Answer with one JSON document and nothing else: no words before or behind it, no code fence. It \
@@ -56,6 +67,7 @@ class UnfitAnswer:
     """An answer that does not, and why."""
 
     faults: Sequence[str]
+    is_hopeless: bool = False  # the schema is at fault, so that no other answer can fit
 
 
 class DocumentSchema:
@@ -63,13 +75,20 @@ class DocumentSchema:
 
     def __init__(self, schema: Mapping[str, Any] | bool) -> None:
         """Raise CannotStart if it is no JSON Schema."""
-        kind = validators.validator_for(schema)
         try:
-            kind.check_schema(schema)
+            with limited(SECONDS_MAX):
+                kind = validators.validator_for(schema, default=validators.Draft202012Validator)
+                kind.check_schema(schema)
+                _check_references(schema)
+        except Unresolvable as error:
+            why = f"names {error.ref:.200}, which is not in it; schemas elsewhere are not fetched"
+            raise CannotStart(SUBJECT, why) from None
         except SchemaError as error:
             raise CannotStart(SUBJECT, f"is no JSON Schema ({error.message:.200})") from None
+        except Exception as error:  # noqa: BLE001 of its form: too deep, or no text where one is due
+            raise CannotStart(SUBJECT, f"is no JSON Schema ({error!s:.200})") from None
         # Schemas at other addresses are not fetched: a file of a script decides what is asked.
-        self._validator = kind(schema, registry=Registry())
+        self._validator = kind(schema, registry=Registry())  # has the schemas of JSON Schema itself
         self._text = json.dumps(schema, ensure_ascii=False)
 
     @property
@@ -86,15 +105,56 @@ class DocumentSchema:
         """Look whether an answer fits; a code fence around it is forgiven."""
         try:
             document = json.loads(_unfenced(answer), parse_constant=_refuse_constant)
+            line = json.dumps(document, ensure_ascii=False).encode()
         except (ValueError, RecursionError) as error:
             return UnfitAnswer([f"it is no JSON document: {error}"])
         try:
-            found = sorted(self._validator.iter_errors(document), key=exceptions.relevance)
+            with limited(SECONDS_MAX):
+                errors = islice(self._validator.iter_errors(document), FOUND_MAX)
+                found = sorted(errors, key=exceptions.relevance)
         except Exception as error:  # noqa: BLE001 of references, patterns: as many as keywords
-            return UnfitAnswer([f"the schema cannot be applied to it: {error!s:.200}"])
+            fault = f"the schema cannot be applied to it: {error!s:.200}"
+            return UnfitAnswer([fault], is_hopeless=True)
         if found:
             return UnfitAnswer([_fault(error) for error in found[:FAULTS_MAX]])
-        return FittingAnswer(json.dumps(document, ensure_ascii=False).encode())
+        return FittingAnswer(line)
+
+
+def _check_references(schema: Mapping[str, Any] | bool) -> None:
+    """Raise Unresolvable for a reference that leads out of the schema, or nowhere in it."""
+    dialect = str(schema.get("$schema", "")) if isinstance(schema, Mapping) else ""
+    specification = specification_with(dialect.rstrip("#"), default=DRAFT202012)
+    root = specification.create_resource(schema)
+    resolver = REGISTRY.with_resource("", root).resolver_with_root(root)
+    waiting: list[tuple[Resource[Any], Any]] = [(root, resolver)]
+    while waiting:
+        part, resolver = waiting.pop()
+        contents = part.contents if isinstance(part.contents, Mapping) else {}
+        for keyword in REFERENCES:
+            if isinstance(reference := contents.get(keyword), str):
+                resolver.lookup(reference)
+        waiting += [(each, resolver.in_subresource(each)) for each in part.subresources()]
+
+
+@contextmanager
+def limited(seconds: float) -> Iterator[None]:
+    """Raise TimeoutError in the work within that takes longer; also in a search for a pattern.
+
+    Only the main thread is interrupted by signals, so only it may ask for this.
+    """
+
+    def give_up(number: int, frame: object) -> Never:
+        raise TimeoutError(f"it takes longer than {seconds:g} s")
+
+    handler = signal.signal(signal.SIGALRM, give_up)
+    began = machine()
+    other, _ = signal.setitimer(signal.ITIMER_REAL, seconds)
+    try:
+        yield
+    finally:
+        left = max(0.001, other - (machine() - began)) if other else 0.0
+        signal.setitimer(signal.ITIMER_REAL, left)
+        signal.signal(signal.SIGALRM, handler)
 
 
 def _read(path: Path) -> bytes:

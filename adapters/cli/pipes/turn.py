@@ -5,16 +5,15 @@ leaves at once, and the daemon goes on. Nobody is asked: a call that needs a per
 decided by `--approve`, or ends the command.
 """
 
-import signal
 from collections.abc import AsyncIterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 from uuid import UUID
 
-import trio
 from msgspec import UNSET
 
-from adapters.cli.pipes.outcomes import Outcome, PipeEnd, TurnFault, end_of_fault, end_of_rest
+from adapters.cli.pipes.ending import end_of
+from adapters.cli.pipes.outcomes import Outcome, PipeEnd, TurnFault, end_of_rest
 from adapters.cli.pipes.output_schema import CORRECTIONS_MAX, DocumentSchema, FittingAnswer
 from adapters.cli.pipes.printing import RecordPrinter
 from adapters.cli.pipes.records import BeginRecord, RecordMaker, end_record
@@ -29,8 +28,6 @@ from runtime.clock import now
 MESSAGES_PRICED_MAX = 200  # of a turn; what a longer one cost is said to be unknown
 NO_USER = "no user is there to be asked"
 DECISIONS = {"allow": ("allow_once", ""), "deny": ("deny", NO_USER)}  # by --approve
-
-Fault = RequestRefused | ServerUnreachable | OSError
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,20 +70,7 @@ class PipeTurn:
 
     async def run(self) -> PipeEnd:
         """Take the turn, print its end as well, and return it. OSError: the output is closed."""
-        fault: Fault | None = None
-        end = PipeEnd(Outcome.INTERRUPTED)  # if it is left
-        with trio.open_signal_receiver(signal.SIGINT) as signals:
-            async with trio.open_nursery() as nursery:
-                nursery.start_soon(self._interrupt, signals, nursery.cancel_scope)
-                try:
-                    end = await self._take()
-                except (RequestRefused, ServerUnreachable) as error:
-                    end = end_of_fault(error)
-                except OSError as error:  # raised below, not in a group
-                    fault = error
-                nursery.cancel_scope.cancel()
-        if fault is not None:
-            raise fault
+        end = await end_of(self._take, self._interrupt)
         await self._tell_end(end)
         return end
 
@@ -101,7 +85,7 @@ class PipeTurn:
             found = schema.judge(end.answer)
             if isinstance(found, FittingAnswer):
                 return replace(end, document=found.document, corrections=corrections)
-            if corrections == CORRECTIONS_MAX:
+            if found.is_hopeless or corrections == CORRECTIONS_MAX:
                 fault = TurnFault("the answer does not fit the schema", "; ".join(found.faults))
                 return replace(end, outcome=Outcome.UNFIT, fault=fault, corrections=corrections)
             corrections += 1
@@ -200,11 +184,10 @@ class PipeTurn:
                 if refused.status != 409:  # another user was first, or its time is over
                     raise
 
-    async def _interrupt(self, signals: AsyncIterator[int], scope: trio.CancelScope) -> None:
-        """Interrupt the turn at the first ctrl-C, and leave at the second."""
+    async def _interrupt(self, signals: AsyncIterator[int]) -> None:
+        """Interrupt the turn at the first ctrl-C, and return at the second: the turn is left."""
         async for _ in signals:
             if self._was_interrupted or self._chat is None:
-                scope.cancel()
                 return
             self._was_interrupted = True
             try:
@@ -212,7 +195,6 @@ class PipeTurn:
             except RequestRefused:
                 pass  # it rests already, and its last events are on their way
             except ServerUnreachable:
-                scope.cancel()
                 return
 
     async def _tell_end(self, end: PipeEnd) -> None:

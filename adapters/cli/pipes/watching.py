@@ -4,19 +4,16 @@ A connection that breaks is made again, and nothing is lost or told twice; a dae
 longer than the client tries (about four minutes) ends the command.
 """
 
-import signal
 from collections.abc import AsyncIterator
 from dataclasses import dataclass
 from uuid import UUID
 
-import trio
-
-from adapters.cli.pipes.outcomes import Outcome, PipeEnd, end_of_fault, end_of_rest
+from adapters.cli.pipes.ending import end_of
+from adapters.cli.pipes.outcomes import PipeEnd, end_of_rest
 from adapters.cli.pipes.printing import RecordPrinter
 from adapters.cli.pipes.records import BeginRecord, RecordMaker, end_record
 from promptcorner_client import api
 from promptcorner_client.async_client import AsyncClient
-from promptcorner_client.errors import RequestRefused, ServerUnreachable
 from promptcorner_client.transcript import Transcript
 from runtime.clock import now
 
@@ -32,19 +29,8 @@ class WatchRequest:
 
 async def watch(client: AsyncClient, request: WatchRequest, printer: RecordPrinter) -> PipeEnd:
     """Print what happens in a chat, and its end; return it. OSError: the output is closed."""
-    began, end, fault = now(), PipeEnd(Outcome.INTERRUPTED), None
-    with trio.open_signal_receiver(signal.SIGINT) as signals:
-        async with trio.open_nursery() as nursery:
-            nursery.start_soon(_leave, signals, nursery.cancel_scope)
-            try:
-                end = await _follow(client, request, printer)
-            except (RequestRefused, ServerUnreachable) as error:
-                end = end_of_fault(error)
-            except OSError as error:  # raised below, not in a group
-                fault = error
-            nursery.cancel_scope.cancel()
-    if fault is not None:
-        raise fault
+    began = now()
+    end = await end_of(lambda: _follow(client, request, printer), _first_of)
     record = end_record(
         end,
         chat=request.chat,
@@ -57,10 +43,8 @@ async def watch(client: AsyncClient, request: WatchRequest, printer: RecordPrint
     return end
 
 
-async def _leave(signals: AsyncIterator[int], scope: trio.CancelScope) -> None:
-    async for _ in signals:
-        scope.cancel()
-        return
+async def _first_of(signals: AsyncIterator[int]) -> None:
+    await anext(signals)
 
 
 async def _follow(client: AsyncClient, request: WatchRequest, printer: RecordPrinter) -> PipeEnd:

@@ -3,6 +3,8 @@
 import json
 import os
 import re
+import signal
+import socket
 import subprocess
 from pathlib import Path
 from uuid import UUID
@@ -39,6 +41,7 @@ from promptcorner_client.wire import (
 from runtime.clock import wall
 from tests.patience import PATIENCE_SECONDS
 
+DRAFT_7 = "http://json-schema.org/draft-07/schema#"
 DOCS = Path(__file__).parents[3] / "docs"
 CHAT = UUID(int=7)
 
@@ -110,6 +113,7 @@ def test_an_answer_that_fits_is_one_line(answer):
         ("", "it is no JSON document"),
         ("Rhine", "it is no JSON document"),
         ('{"rivers": ["Rhine"]} and more', "it is no JSON document"),
+        (json.dumps({"rivers": ["\ud800"]}), "it is no JSON document: "),
         ('{"rivers": NaN}', "it is no JSON document: NaN is no JSON"),
         ("[" * 100_000, "it is no JSON document"),
         ("{}", "at $: 'rivers' is a required property"),
@@ -131,10 +135,95 @@ def test_a_model_is_told_of_some_faults_only():
     assert FAULTS_MAX == schema.correction(found).count("\n- ")
 
 
-def test_a_schema_that_names_another_one_is_not_followed():
-    found = DocumentSchema({"$ref": "http://127.0.0.1:1/schema.json"}).judge("{}")
+@pytest.mark.parametrize(
+    "schema",
+    [
+        {"$ref": "{url}"},
+        {"$dynamicRef": "{url}#node"},
+        {"properties": {"river": {"items": [{"$ref": "{url}"}]}}, "$schema": DRAFT_7},
+        {"$id": "{url}", "allOf": [{"$ref": "other.json"}]},
+        {"$schema": "{url}", "$ref": "{url}#/$defs/river"},
+        {"$ref": "file:///etc/passwd"},
+        {"$ref": "#/$defs/nowhere"},
+    ],
+)
+def test_a_schema_that_names_another_one_is_refused_and_nothing_is_fetched(tmp_path, schema):
+    with socket.create_server(("127.0.0.1", 0)) as elsewhere:
+        url = f"http://127.0.0.1:{elsewhere.getsockname()[1]}/river.json"
+        (tmp_path / "schema.json").write_text(json.dumps(schema).replace("{url}", url))
 
-    assert found.faults[0].startswith("the schema cannot be applied")
+        with pytest.raises(CannotStart, match="is not in it; schemas elsewhere are not fetched"):
+            read_schema(tmp_path / "schema.json")
+
+        elsewhere.setblocking(False)
+        with pytest.raises(BlockingIOError):  # nobody has knocked
+            elsewhere.accept()
+
+
+@pytest.mark.parametrize(
+    "schema",
+    [
+        {"properties": {"next": {"$ref": "#"}}, "required": ["name"]},
+        {"$defs": {"a": {"$id": "http://x/a", "required": ["name"]}}, "$ref": "http://x/a"},
+        {
+            "$schema": DRAFT_7,
+            "definitions": {"a": {"required": ["name"]}},
+            "$ref": "#/definitions/a",
+        },
+        {"$id": "http://x/b", "$defs": {"a": {"$anchor": "a", "required": ["name"]}}, "$ref": "#a"},
+    ],
+)
+def test_a_schema_may_name_itself_and_its_parts(schema):
+    found = DocumentSchema(schema)
+
+    assert isinstance(found.judge('{"name": "Rhine", "next": {"name": "Main"}}'), FittingAnswer)
+    assert ["at $: 'name' is a required property"] == found.judge("{}").faults
+
+
+def test_a_schema_that_describes_schemas_knows_their_schema():
+    found = DocumentSchema({"$ref": "https://json-schema.org/draft/2020-12/schema"})
+
+    assert isinstance(found.judge('{"type": "string"}'), FittingAnswer)
+    assert isinstance(found.judge('{"type": 5}'), UnfitAnswer)
+
+
+def test_a_schema_that_goes_round_in_a_ring_is_not_asked_for_again():
+    assert DocumentSchema({"$ref": "#"}).judge("{}").is_hopeless
+    assert not DocumentSchema({"type": "string"}).judge("{}").is_hopeless
+
+
+DOUBLING = {
+    f"a{n}": {"allOf": [{"$ref": f"#/$defs/a{n + 1}"}] * 2} if n < 40 else True for n in range(41)
+}
+
+
+@pytest.mark.parametrize(
+    ("schema", "answer"),
+    [
+        ({"$defs": DOUBLING, "$ref": "#/$defs/a0"}, "1"),
+        ({"pattern": "^(a+)+$"}, json.dumps("a" * 60 + "!")),
+    ],
+    ids=["references that double", "a pattern that goes back again and again"],
+)
+def test_a_schema_whose_work_does_not_end_is_given_up(monkeypatch, schema, answer):
+    monkeypatch.setattr(output_schema, "SECONDS_MAX", 0.1)
+    found = DocumentSchema(schema).judge(answer)
+
+    assert ["the schema cannot be applied to it: it takes longer than 0.1 s"] == found.faults
+    assert found.is_hopeless
+
+
+def test_a_limit_leaves_the_alarm_of_others_as_it_was():
+    handler, timer = signal.getsignal(signal.SIGALRM), signal.setitimer(signal.ITIMER_REAL, 1_000)
+    try:
+        with pytest.raises(ZeroDivisionError), output_schema.limited(PATIENCE_SECONDS):
+            raise ZeroDivisionError
+        left, _ = signal.getitimer(signal.ITIMER_REAL)
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, *timer)
+
+    assert handler is signal.getsignal(signal.SIGALRM)
+    assert PATIENCE_SECONDS < left <= 1_000
 
 
 @pytest.mark.parametrize(
@@ -142,10 +231,21 @@ def test_a_schema_that_names_another_one_is_not_followed():
     [
         ("{", "is not JSON"),
         ('{"type": "river"}', "is no JSON Schema"),
+        ('{"not":' * 900 + "{}" + "}" * 900, "is no JSON Schema"),
+        ('{"$schema": 5}', "is no JSON Schema"),
+        ('{"$schema": []}', "is no JSON Schema"),
         ("[1]", "is no JSON Schema"),
         (" " * (SCHEMA_BYTES_MAX + 1), "is larger than 64 KiB"),
     ],
-    ids=["no JSON", "an unknown type", "a list", "too long"],
+    ids=[
+        "no JSON",
+        "an unknown type",
+        "too deep",
+        "a number",
+        "a list of names",
+        "a list",
+        "too long",
+    ],
 )
 def test_a_schema_that_is_none_is_refused(tmp_path, text, says):
     (tmp_path / "schema.json").write_text(text)
