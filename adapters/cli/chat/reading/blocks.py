@@ -2,23 +2,26 @@
 
 A block is what can be drawn by itself: a heading, a paragraph, an item of a list with all that is
 indented below it, a table, a piece of code. It is finished when what follows it is known not to
-belong to it. Long code is cut every so many lines, so that what is unfinished stays small, however
-long the answer is.
+belong to it. Long code is cut every so many lines, and so is a long table, whose head is repeated:
+what is unfinished and what is printed at once stay small, however long the answer is.
 """
 
 import re
 from dataclasses import dataclass
 
 CODE_LINES_MAX = 30  # of one block; longer code goes on in the next one
+TABLE_ROWS_MAX = 40  # likewise; it takes about 15 ms to draw so many
 
 _INDENTED_FENCE = re.compile(r"^\s*(`{3,}|~{3,})")
 _HEADING = re.compile(r"^ {0,3}#{1,6}(\s|$)")
+_DELIMITER = re.compile(r":?-+:?")  # of a column, below its name
+_COLUMN = re.compile(r"(?<!\\)\|")
 _LIST = re.compile(r"^ {0,3}([-*+]|\d{1,9}[.)])\s")
 
 
 @dataclass(frozen=True, slots=True)
 class MarkdownBlock:
-    """A finished block of an answer. `goes_on`: it continues the code of the block before it."""
+    """A finished block of an answer. `goes_on`: it continues the code or table before it."""
 
     text: str
     goes_on: bool = False
@@ -30,7 +33,7 @@ class GrowingMarkdown:
     def __init__(self) -> None:
         self.text = ""
         self._start = 0  # of what is not handed out
-        self._opener = ""  # the first line of code that was cut, and goes on
+        self._opener = ""  # the first line of code that was cut, or the head of a table
 
     @property
     def rest(self) -> str:
@@ -58,7 +61,9 @@ class GrowingMarkdown:
         return [*blocks, rest] if rest.text.strip("`~\n ") else blocks
 
     def _opened(self, text: str) -> str:
-        return f"{self._opener}\n{text}" if self._opener else text
+        if not self._opener or ("\n" in self._opener and not text.strip()):
+            return text  # a head without rows is not printed again
+        return f"{self._opener}\n{text}"
 
     def _cut(self, end: int, opener: str) -> MarkdownBlock:
         """Cut off the block that ends there; `opener`: it is code that goes on."""
@@ -69,10 +74,11 @@ class GrowingMarkdown:
         return MarkdownBlock(block, goes_on)
 
     def _end_of_block(self) -> tuple[int, str] | None:
-        """Return where the first block ends, and the opening line if that is in its code."""
-        fence, opener, is_nested = self._opener, self._opener, False
-        lines, seen, is_list, is_blank = 0, bool(self._opener), False, False
-        at = self._start
+        """Return where the first block ends, and the opener if that is in its code or table."""
+        is_table = "\n" in self._opener  # the head has two lines
+        fence, opener = "" if is_table else self._opener, self._opener
+        lines, seen, is_list, is_blank, is_nested = 0, bool(opener), False, False, False
+        at, before = self._start, ""
         while (newline := self.text.find("\n", at)) >= 0:
             line, after = self.text[at:newline], newline + 1
             if fence:
@@ -98,6 +104,13 @@ class GrowingMarkdown:
                     if seen and not is_list:
                         return at, ""
                     is_list = True
+                elif is_table:
+                    lines += 1
+                    if lines >= TABLE_ROWS_MAX:
+                        return after, opener
+                elif not is_list and _are_head(before, line):
+                    is_table, opener, lines = True, f"{before}\n{line}", 0
+                before = line
                 seen, is_blank = True, False
             at = after
         return self._end_before(at, is_blank=is_blank, is_code=bool(fence))
@@ -107,6 +120,19 @@ class GrowingMarkdown:
         begun = self.text[at:]
         is_next = is_blank and bool(begun.strip()) and not begun.startswith((" ", "\t"))
         return (at, "") if is_next and not is_code else None
+
+
+def _are_head(names: str, delimiters: str) -> bool:
+    """Tell whether two lines are the head of a table: each column has a name and a delimiter."""
+    if "|" not in names or delimiters.strip(" \t|:-"):
+        return False
+    below = _columns(delimiters)
+    is_one = all(_DELIMITER.fullmatch(column.strip()) for column in below)
+    return is_one and len(below) == len(_columns(names))
+
+
+def _columns(row: str) -> list[str]:
+    return _COLUMN.split(row.strip().removeprefix("|").removesuffix("|"))
 
 
 def _closes(line: str, opener: str) -> bool:

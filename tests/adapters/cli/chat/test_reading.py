@@ -11,7 +11,12 @@ from hypothesis import strategies as st
 from rich.cells import cell_len
 
 from adapters.cli.chat.reading import scrollback
-from adapters.cli.chat.reading.blocks import CODE_LINES_MAX, GrowingMarkdown, MarkdownBlock
+from adapters.cli.chat.reading.blocks import (
+    CODE_LINES_MAX,
+    TABLE_ROWS_MAX,
+    GrowingMarkdown,
+    MarkdownBlock,
+)
 from adapters.cli.chat.reading.cards import CallCard, outcome_of, subject_of, whole_text
 from adapters.cli.chat.reading.diffs import changes_of, is_readable_change
 from adapters.cli.chat.reading.drawing import (
@@ -46,9 +51,8 @@ from promptcorner_client.wire import (
 CHAT = UUID(int=7)
 AT = datetime(2030, 1, 1, tzinfo=UTC)
 SEQUENCE = re.compile(r"\x1b(?!\[[0-9;]*m)")
-LINES = st.sampled_from(
-    ["# a", "words", "more words", "", "- item", "  inside", "1. one", "```", "```py", "~~~", "x=1"]
-)
+MARKS = ("# a", "- item", "  inside", "1. one", "```", "```py", "~~~", "| a | b |", "|---|---|")
+LINES = st.sampled_from(["words", "more words", "", "x=1", *MARKS])
 TEXTS = st.lists(LINES, max_size=25).map("\n".join)
 
 
@@ -65,6 +69,39 @@ def grown(text, sizes=(1,)):
 @given(text=TEXTS, sizes=st.lists(st.integers(1, 30), min_size=1, max_size=5))
 def test_blocks_are_the_same_however_a_text_comes(text, sizes):
     assert grown(text, [10_000]) == grown(text, sizes)
+
+
+def table(rows, columns=("name", "km")):
+    """A table of Markdown with so many rows."""
+    head = [f"| {' | '.join(columns)} |", "|" + "---|" * len(columns)]
+    return "\n".join([*head, *(f"| river {n} | {n} |" for n in range(rows))]) + "\n"
+
+
+@pytest.mark.parametrize("rows", [0, 1, TABLE_ROWS_MAX, TABLE_ROWS_MAX + 1, 500])
+@pytest.mark.parametrize("after", ["", "\n", "\nafterwards\n", "# afterwards\n"])
+def test_a_long_table_is_printed_in_pieces_with_the_head_on_each(rows, after):
+    found = grown(f"before\n{table(rows)}{after}", [7, 200])
+    pieces = [block.text for block in found if "| name" in block.text]
+    drawn = [re.sub(r"\x1b\[[0-9;]*m", "", text_of_items([each], Look())) for each in found]
+    numbers = [int(n) for n in re.findall(r"river (\d+)", "".join(drawn))]
+
+    assert list(range(rows)) == numbers
+    assert max(1, -(-rows // TABLE_ROWS_MAX)) == len(pieces)
+    assert all(each.count("| river") <= TABLE_ROWS_MAX for each in pieces)
+    assert not any("|" in each for each in drawn), "each piece is drawn as a table"
+    assert [False] + [True] * (len(pieces) - 1) == [
+        block.goes_on for block in found if "| name" in block.text
+    ]
+    assert after.strip("#\n ") in drawn[-1]
+
+
+@pytest.mark.parametrize(
+    "text", ["a | b\n---\n", "| a | b |\n|---|---|---|\n", "a\n---|---\n", "- | a |\n  |---|\n"]
+)
+def test_lines_that_are_no_table_are_not_cut_as_one(text):
+    [found] = grown(text + "a | b\n" * 100, [50])
+
+    assert 1 == found.text.count("---|---") or 1 == found.text.count("---")
 
 
 @given(text=TEXTS)
