@@ -1,17 +1,26 @@
 """Files that are named in a message as `@path`. Pure, apart from the question whether one exists.
 
-A name ends at a space; one with spaces stands in quotes: @"my file.txt". What names no file stays a
-word of the message.
+A name ends at a space; one with spaces stands in quotes: @"my file.txt". What names nothing stays a
+word of the message; so does what is no file, such as a folder, and the user is told.
 """
 
 import mimetypes
+import os
 import re
-from collections.abc import Callable
+import stat
 from dataclasses import dataclass
 from pathlib import Path
 
 FILES_MAX = 20  # of one message; the others stay words, and the user is told
 FILE_BYTES_MAX = 10 * 1024 * 1024  # the daemon takes no larger ones
+KINDS = (
+    (stat.S_ISREG, ""),
+    (stat.S_ISDIR, "a folder"),
+    (stat.S_ISFIFO, "a named pipe"),
+    (stat.S_ISSOCK, "a socket"),
+    (stat.S_ISCHR, "a device"),
+    (stat.S_ISBLK, "a device"),
+)
 MEDIA_TYPE = "application/octet-stream"
 _MENTION = re.compile(r'(?:^|(?<=[\s(]))@(?:"([^"\n]+)"|([^\s"]+))')
 _TRAILING = ".,;:!?)"
@@ -19,22 +28,21 @@ _TRAILING = ".,;:!?)"
 
 @dataclass(frozen=True, slots=True)
 class Mention:
-    """A file that a message names."""
+    """A file that a message names, or something else that stands there."""
 
     path: Path
     media_type: str
+    kind: str = ""  # what it is in words, if it is no file
 
 
-def mentions_in(
-    text: str, folder: Path, *, is_file: Callable[[Path], bool] | None = None
-) -> list[Mention]:
-    """Return the files that a message names, each once, in order."""
+def mentions_in(text: str, folder: Path) -> list[Mention]:
+    """Return what a message names of all that there is, each once, in order."""
     found: dict[Path, Mention] = {}
     for quoted, bare in _MENTION.findall(text):
         for name in (quoted,) if quoted else (bare, bare.rstrip(_TRAILING)):
             path = folder / expanded(name)
-            if name and (is_file or is_a_file)(path):
-                found.setdefault(path, Mention(path, media_type_of(path)))
+            if name and (kind := kind_of(path)) is not None:
+                found.setdefault(path, Mention(path, media_type_of(path), kind))
                 break
     return list(found.values())
 
@@ -47,14 +55,18 @@ def expanded(name: str) -> Path:
         return Path(name)
 
 
-def is_a_file(path: Path) -> bool:
-    """Tell whether a path is a file; one that we may not look at is, so that reading it says so."""
+def kind_of(path: Path) -> str | None:
+    """Return what stands there in words, "" for a file, and None if there is nothing.
+
+    What we may not look at is taken for a file, so that reading it says so.
+    """
     try:
-        return path.is_file()
+        mode = path.stat().st_mode
     except PermissionError:
-        return True
-    except OSError:  # the name is too long for one
-        return False
+        return ""
+    except (OSError, ValueError):  # also a name that is too long, or that can be none
+        return "a link that leads nowhere" if os.path.islink(path) else None
+    return next((kind for is_kind, kind in KINDS if is_kind(mode)), "no file")
 
 
 def media_type_of(path: Path) -> str:

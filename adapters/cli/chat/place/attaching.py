@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from adapters.cli.chat.deciding.mentions import FILE_BYTES_MAX, FILES_MAX, mentions_in
+from adapters.cli.chat.deciding.mentions import FILE_BYTES_MAX, FILES_MAX, Mention, mentions_in
 from promptcorner_client import api
 from promptcorner_client.async_client import AsyncClient
 
@@ -20,6 +20,7 @@ CLIPBOARDS = (  # whichever is there first; each writes the picture to its outpu
     ("xclip", "-selection", "clipboard", "-target", "image/png", "-out"),
     ("pngpaste", "-"),
 )
+OTHERS_TOLD_MAX = 5  # folders, devices and so on that are named; the rest is counted
 PNG = b"\x89PNG\r\n"
 
 
@@ -36,9 +37,13 @@ class CannotAttach(Exception):
     """A file that cannot go with a message; the text says why."""
 
 
-def read_mentions(text: str, folder: Path) -> list[Attachment]:
-    """Return the files that a message names; raise CannotAttach for one that cannot be sent."""
-    found = mentions_in(text, folder)
+def read_mentions(text: str, folder: Path) -> tuple[list[Attachment], str]:
+    """Return the files that a message names, and a line about what it names that is no file.
+
+    Raise CannotAttach for a file that cannot be sent.
+    """
+    named = mentions_in(text, folder)
+    found = [mention for mention in named if not mention.kind]
     if len(found) > FILES_MAX:
         raise CannotAttach(f"{len(found)} files are named, {FILES_MAX} can go with a message")
     attachments = []
@@ -51,7 +56,16 @@ def read_mentions(text: str, folder: Path) -> list[Attachment]:
             most = FILE_BYTES_MAX // 1024 // 1024
             raise CannotAttach(f"{mention.path} is larger than {most} MiB")
         attachments.append(Attachment(mention.path.name, mention.media_type, content))
-    return attachments
+    return attachments, words_about([mention for mention in named if mention.kind])
+
+
+def words_about(others: Sequence[Mention]) -> str:
+    """Return a line about things that are named like files and stay words; "" without any."""
+    if not others:
+        return ""
+    told = [f"{mention.path} is {mention.kind}" for mention in others[:OTHERS_TOLD_MAX]]
+    more = len(others) - len(told)
+    return f"not attached: {', '.join(told)}" + (f", and {more} more" if more else "")
 
 
 def content_of(path: Path) -> bytes:

@@ -62,6 +62,6 @@ def entries(directory: Path, start: str) -> list[tuple[str, bool]]:
                 is_hidden = entry.name.startswith(".") and not start.startswith(".")
                 if entry.name.startswith(start) and not is_hidden:
                     found.append((entry.name, entry.is_dir()))
-    except OSError:
+    except (OSError, ValueError):
         return []
     return sorted(found, key=lambda each: (not each[1], each[0].lower()))[:FILES_MAX]

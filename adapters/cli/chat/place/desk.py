@@ -5,6 +5,7 @@ from collections.abc import Awaitable, Callable, Coroutine
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Protocol
+from uuid import UUID
 
 from adapters.cli.chat import requests
 from adapters.cli.chat.deciding import lists
@@ -70,9 +71,15 @@ class Desk:
         self.rewording: Rewording | None = None
         self.attachments: list[Attachment] = []
         self.commands: Callable[[SlashLine], Awaitable[None]] | None = None
+        self._typing = asyncio.Lock()  # lines are done one after the other
 
     async def typed(self, line: str, *, busy: str = "", asked: Ask | None = None) -> None:
-        """Do what a line says. `asked`: the question that it answers, if it does."""
+        """Do what a line says, after those before it: the first one may begin the chat that the
+        second one is for. `asked`: the question that it answers, if it does."""
+        async with self._typing:
+            await self._done_or_put_back(line, busy=busy, asked=asked)
+
+    async def _done_or_put_back(self, line: str, *, busy: str, asked: Ask | None) -> None:
         try:
             await self._typed(line, busy=busy, asked=asked)
         except (RequestRefused, ServerUnreachable, CannotAttach) as fault:
@@ -103,14 +110,27 @@ class Desk:
     async def send(self, line: str, *, busy: str = "") -> None:
         """Send a message with the files that it names."""
         loop = asyncio.get_running_loop()
-        named = await loop.run_in_executor(None, read_mentions, line, Path.cwd())
+        named, not_attached = await loop.run_in_executor(None, read_mentions, line, Path.cwd())
+        if not_attached:
+            self.live.note(f"! {not_attached}", "warning")
         attachments, self.attachments = [*self.attachments, *named], []
         try:
             parts = await parts_with(self.live.client, line.strip("\n"), attachments)
-            await self.live.send(parts, busy=busy if self.live.works else "")
+            await self._send(parts, busy if self.live.works else "")
         except (RequestRefused, ServerUnreachable):
             self.attachments = [each for each in attachments if each not in named]
             raise
+
+    async def _send(self, parts: list[dict[str, Any]], busy: str) -> None:
+        """Send a message; one that interrupts goes before those that wait."""
+        chat = self.live.chat
+        goes_first = busy == "interrupt" and bool(self.live.seen.queue)
+        queued = await self.live.send(parts, busy="queue" if goes_first else busy)
+        if goes_first and queued and chat is not None:  # it is sent: a refusal is only told
+            self.live.spawn(self._promote(chat.id, queued))
+
+    async def _promote(self, chat: UUID, queued: int) -> None:
+        await self.live.client.request(api.promote_queued(chat, queued))
 
     async def _reword(self, rewording: Rewording, line: str) -> None:
         chat = self.live.chat

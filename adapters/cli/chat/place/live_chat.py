@@ -25,7 +25,7 @@ from adapters.cli.chat.deciding.asking import (
     UnknownCommandAsk,
     open_form,
 )
-from adapters.cli.chat.reading.blocks import MarkdownBlock
+from adapters.cli.chat.reading.blocks import GrowingMarkdown
 from adapters.cli.chat.reading.scrollback import (
     ChatScrollback,
     ConsentCard,
@@ -135,8 +135,7 @@ class LiveChat:
 
     async def begin(self) -> None:
         """Learn which models there are, and go on with the chat that was named, if one was."""
-        models = await self.client.request(api.models())
-        self.models = models
+        self.models = [*(await self.client.request(api.models()))]
         self._note_model(None)
         if self.request.chat is not None:
             await self.resume(self.request.chat)
@@ -283,7 +282,7 @@ class LiveChat:
         if not text and plan.file_id:
             content = await self.client.request(file_content(plan.file_id))
             text = content.decode(errors="replace")
-        self._output.show([MarkdownBlock(text)])
+        self._output.show(GrowingMarkdown().finish(text))
 
     async def refresh(self) -> None:
         """Learn anew what the stream does not tell: the title, the agents, the cost."""
@@ -339,8 +338,8 @@ class LiveChat:
         self.facts = replace(self.facts, is_planning=is_on)
         self._output.changed()
 
-    async def send(self, parts: Sequence[dict[str, Any]], *, busy: Busy = "") -> None:
-        """Send a message, in a new chat if there is none yet."""
+    async def send(self, parts: Sequence[dict[str, Any]], *, busy: Busy = "") -> int:
+        """Send a message, in a new chat if there is none yet; return its id in the queue, or 0."""
         more: dict[str, Any] = {}
         if self.model is not None:
             more["model_config_id"] = str(self.model)
@@ -350,7 +349,7 @@ class LiveChat:
             sent = await self.client.request(api.send(self.chat.id, parts, busy=busy, **more))
             for warning in sent.warnings or ():
                 self.note(f"! {warning}", "warning")
-            return
+            return sent.queued_message.id if sent.queued_message else 0
         if self.is_planning:
             more["plan_mode"] = "plan"
         if self.request.approve is not None:
@@ -358,6 +357,7 @@ class LiveChat:
         chat = await self.client.create(parts, **more)
         self._note_chat(chat)
         self._follow(chat)
+        return 0
 
     async def edit(self, message: int, text: str) -> None:
         """Replace a message, and all that came after it."""

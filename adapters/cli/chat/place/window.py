@@ -78,7 +78,6 @@ class ChatWindow:
         self._is_dirty = self._is_away = False
         self._pace = RedrawPace()
         self._live: tuple[object, StyleAndTextTuples] = (None, [])
-        self._typing = asyncio.Lock()  # lines are done one after the other
         output = InlineOutput.from_pty(sys.stdout, term=os.environ.get("TERM"))
         output.enable_cpr = False  # nothing is asked of the terminal, so nothing waits for it
         self.buffer = Buffer(
@@ -166,17 +165,12 @@ class ChatWindow:
         self.answer(line, busy=busy, asked=asked)
 
     def answer(self, line: str, *, busy: str = "", asked: Ask | None = None) -> None:
-        """Do what a line says, after those before it."""
+        """Do what a line says."""
         desk = self.desk
         assert desk is not None, "a window takes keys once it has a desk"
         if asked is not None:
             self.gate.answered(asyncio.get_running_loop().time())
-
-        async def do() -> None:
-            async with self._typing:
-                await desk.typed(line, busy=busy, asked=asked)
-
-        desk.live.spawn(do())
+        desk.live.spawn(desk.typed(line, busy=busy, asked=asked))
 
     def finish_pick(self, key: str) -> None:
         """End the list with a key on the row that is chosen, or with nothing for an empty key."""

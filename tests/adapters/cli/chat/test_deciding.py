@@ -36,7 +36,12 @@ from adapters.cli.chat.deciding.pace import (
 )
 from adapters.cli.chat.deciding.picking import ListRow, PickList, moved_in_order
 from adapters.cli.chat.deciding.slash_commands import SLASH_COMMANDS, commands_text, read_slash
-from adapters.cli.chat.place.attaching import CannotAttach, content_of, read_mentions
+from adapters.cli.chat.place.attaching import (
+    OTHERS_TOLD_MAX,
+    CannotAttach,
+    content_of,
+    read_mentions,
+)
 from adapters.cli.chat.place.commands import DeskCommands
 from adapters.cli.chat.place.completing import file_completions
 from adapters.cli.chat.place.devices import HISTORY_BYTES_MAX, bell_text, is_light, shorten
@@ -284,13 +289,45 @@ def test_chats_that_need_their_user_come_first_and_say_what_for():
     assert rows[0].note.startswith("asks a question")
 
 
-@pytest.mark.parametrize(
-    "name", ["~nobody-of-that-name/a", "x" * 300, "a/" * 3_000, "loop", "/dev/zero"]
-)
+@pytest.mark.parametrize("name", ["~nobody-of-that-name/a", "x" * 300, "a/" * 3_000, "a\0b"])
 def test_a_name_that_can_be_no_file_stays_a_word(tmp_path, name):
-    (tmp_path / "loop").symlink_to("loop")
-    assert [] == read_mentions(f"look at @{name}", tmp_path)
+    assert ([], "") == read_mentions(f"look at @{name}", tmp_path)
     list(file_completions(f"{name}/", tmp_path))  # while it is typed
+
+
+@pytest.mark.parametrize(
+    ("name", "kind"),
+    [
+        ("loop", "a link that leads nowhere"),
+        ("gone", "a link that leads nowhere"),
+        ("folder/", "a folder"),
+        ("pipe", "a named pipe"),
+        ("/dev/zero", "a device"),
+    ],
+)
+def test_what_is_no_file_stays_a_word_and_is_told(tmp_path, name, kind):
+    (tmp_path / "loop").symlink_to("loop")
+    (tmp_path / "gone").symlink_to("nowhere")
+    (tmp_path / "folder").mkdir()
+    os.mkfifo(tmp_path / "pipe")
+    (tmp_path / "notes").write_text("of it")
+
+    [notes], words = read_mentions(f"look at @{name}, and @notes, and @{name}", tmp_path)
+
+    assert f"not attached: {tmp_path / name} is {kind}" == words
+    assert b"of it" == notes.content
+    list(file_completions(f"{name}/", tmp_path))  # while it is typed
+
+
+def test_a_message_that_names_many_folders_has_one_line_about_them(tmp_path):
+    names = [f"folder-{n}" for n in range(OTHERS_TOLD_MAX + 3)]
+    for name in names:
+        (tmp_path / name).mkdir()
+
+    found, words = read_mentions(" ".join(f"@{name}" for name in names), tmp_path)
+
+    assert [] == found
+    assert words.endswith(f"{names[OTHERS_TOLD_MAX - 1]} is a folder, and 3 more")
 
 
 def test_a_file_that_is_too_long_or_no_longer_one_is_refused(tmp_path):
@@ -300,6 +337,6 @@ def test_a_file_that_is_too_long_or_no_longer_one_is_refused(tmp_path):
         read_mentions("@long", tmp_path)
 
     os.mkfifo(tmp_path / "pipe")
-    assert [] == mentions_in("@pipe", tmp_path)
+    assert ["a named pipe"] == [each.kind for each in mentions_in("@pipe", tmp_path)]
     with pytest.raises(OSError, match="it is no file"):
         content_of(tmp_path / "pipe")  # which was a file when it was looked at
