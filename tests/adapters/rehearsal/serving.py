@@ -51,9 +51,11 @@ class Model:
         stream = await trio.open_tcp_stream("127.0.0.1", self.port)
         return await self.stack.enter_async_context(stream)
 
-    async def ask(self, vendor="anthropic", text="hello", *, streamed=True):
+    async def ask(self, vendor="anthropic", text="hello", *, streamed=True, chat=""):
+        """Ask for an answer, as a daemon of ours for a chat if one is named."""
         path, document = request(vendor, text, streamed)
-        return await self.client.post(path, json=document)
+        headers = {"X-Promptcorner-Chat-Id": chat} if chat else {}
+        return await self.client.post(path, json=document, headers=headers)
 
     async def heard(self):
         return (await self.client.get("/_fake/requests")).json()["requests"]
