@@ -42,7 +42,7 @@ def candidates(table: Mapping[str, Any], words: Sequence[str], ask: Ask) -> Sequ
         verbs = [(name, verb["help"]) for name, verb in command["verbs"].items()]
         return _fitting(verbs, typed)
     kinds = command["positionals"]
-    kind = kinds[min(positionals, len(kinds) - 1)] if kinds else ""
+    kind = kinds[positionals] if positionals < len(kinds) else ""
     return _fitting(_values(kind, ask), typed)
 
 

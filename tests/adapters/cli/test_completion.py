@@ -58,6 +58,7 @@ def test_chats_and_models_are_asked_of_the_daemon_where_they_may_stand():
 
     assert ["4f9c", "5a2b"] == offered("watch ", ask)
     assert ["4f9c"] == offered("chat --json 4", ask)
+    assert [] == offered("watch 4f9c ", ask), "a second chat would be refused"
     assert ["7e"] == offered("chat --model ", ask)
     assert ["lab/qwen3:8b"] == offered("providers default ", ask)
 
