@@ -38,6 +38,7 @@ class DaemonAway(CannotStart):
     """A daemon that cannot be reached; commands that ask it exit with a code of its own."""
 
     exit_code = 4
+    advice = "start it with `promptcorner serve`, or name another with --url"
 
 
 class HelpFormatter(argparse.RawDescriptionHelpFormatter):

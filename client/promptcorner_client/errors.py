@@ -14,6 +14,7 @@ FIRST_SECONDS = 0.1
 CAP_SECONDS = 10.0
 SPREAD = 0.5  # clients that were cut off together do not come back together
 RETRY_AFTER_SECONDS_MAX = 60  # a daemon that asks for more is asked again all the same
+IS_IT_RUNNING = "; is the daemon running there?"  # at the end of what a program is told
 BUSY = frozenset({408, 429, 502, 503, 504})
 
 
@@ -63,7 +64,7 @@ def final_error(fault: ConnectionFault, url: str) -> Exception:
     if isinstance(fault, RequestRefused):
         return fault
     reason = str(fault) or type(fault).__name__
-    return ServerUnreachable(f"{url}: {reason}; is the daemon running there?")
+    return ServerUnreachable(f"{url}: {reason}{IS_IT_RUNNING}")
 
 
 def seconds_before_retry(

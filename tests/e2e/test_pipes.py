@@ -249,6 +249,8 @@ def test_a_script_that_cannot_get_in_is_told_why(here, settings, code, says):
 
     assert (code, "", 1) == (ended[0], ended[1], ended[2].count("\n"))
     assert ended[2].startswith(says)
+    assert ("start it with `promptcorner serve`, or name another" in ended[2]) == (code == 4)
+    assert "running there?" not in ended[2]
 
 
 def test_a_chat_is_watched_until_it_rests(here):

@@ -179,7 +179,7 @@ class DaemonClient:
             raise DaemonAway(
                 f"daemon {self.url}",
                 f"cannot be reached ({error})",
-                "start it with `promptcorner serve`, or name another with --url",
+                DaemonAway.advice,
             ) from None
 
     def _read(self, answer: bytes, wanted: type[Answer]) -> tuple[Answer, object]:

@@ -14,7 +14,7 @@ from adapters.cli.admin.connection import (
     add_daemon,
 )
 from adapters.cli.board.details import details_of
-from adapters.cli.board.drawing import table_rows
+from adapters.cli.board.drawing import table_rows, without_chats
 from adapters.cli.board.live import LiveBoard
 from adapters.cli.board.news import query_of, read_chats
 from adapters.cli.board.rows import BoardFilter, BoardRow, BoardState
@@ -91,6 +91,8 @@ async def _print_once(options: argparse.Namespace, state: BoardState) -> int:
         sys.stdout.write(json_text([document_of(state.chats[row.id], row) for row in state.rows]))
     else:
         sys.stdout.write(table(HEAD, table_rows(state, wall())))
+        if not state.rows:
+            sys.stderr.write(f"{without_chats(state)}\n")
     return 0
 
 

@@ -45,7 +45,8 @@ def _head(state: BoardState, width: int) -> Text:
     works = sum(row.group is BoardGroup.WORKS for row in rows)
     filtered = "" if state.filter is BoardFilter.ALL else f" · {state.filter.value} only"
     searched = f" · “{printable(state.search)}”" if state.search else ""
-    counts = f"{len(rows)} chats · {needs} need me · {works} at work{filtered}{searched}"
+    chats = "1 chat" if len(rows) == 1 else f"{len(rows)} chats"
+    counts = f"{chats} · {needs} need me · {works} at work{filtered}{searched}"
     return Text.assemble(("promptcorner ", "bold"), (counts, "bold yellow" if needs else ""))
 
 
@@ -61,7 +62,7 @@ def _body(state: BoardState, at: datetime, width: int) -> Iterator[tuple[Text, b
     """Yield the lines between head and foot, and whether each is the row that is selected."""
     rows, current = state.rows, state.current
     if not rows:
-        words = "no chats here" if state.is_loaded else "asking …"
+        words = without_chats(state) if state.is_loaded else "asking …"
         yield Text(f"  {words}", "dim"), False
     group = None
     for row in rows:
@@ -73,6 +74,13 @@ def _body(state: BoardState, at: datetime, width: int) -> Iterator[tuple[Text, b
             yield Text(f"{group.value} {count}", f"bold {COLOURS[group]}".strip()), False
         is_current = current is not None and row.id == current.id
         yield _line(row, at, width, is_current=is_current), is_current
+
+
+def without_chats(state: BoardState) -> str:
+    """Return what is said where there is no row."""
+    if state.filter is not BoardFilter.ALL or state.search:
+        return "no chat is like that"
+    return "there are no chats yet: promptcorner chat begins one"
 
 
 def _line(row: BoardRow, at: datetime, width: int, *, is_current: bool) -> Text:

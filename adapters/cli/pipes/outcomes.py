@@ -10,7 +10,7 @@ from msgspec import UNSET
 
 from adapters.cli.command_line import DaemonAway
 from adapters.settings.refusals import CannotStart
-from promptcorner_client.errors import RequestRefused, ServerUnreachable
+from promptcorner_client.errors import IS_IT_RUNNING, RequestRefused, ServerUnreachable
 from promptcorner_client.transcript import Transcript
 from promptcorner_client.wire import Chat
 
@@ -100,7 +100,7 @@ def end_of_fault(error: RequestRefused | ServerUnreachable) -> PipeEnd:
 def refusal_of(error: RequestRefused | ServerUnreachable) -> CannotStart:
     """Return the line that a person is shown in place of such an error."""
     if isinstance(error, ServerUnreachable):
-        return DaemonAway("chat", str(error))
+        return DaemonAway("chat", str(error).removesuffix(IS_IT_RUNNING), DaemonAway.advice)
     if error.status == 401:
         return CannotStart("token", "the daemon does not know it", TOKEN_ADVICE)
     return CannotStart("chat", str(error))

@@ -7,7 +7,7 @@ from uuid import UUID
 import msgspec
 import pytest
 
-from adapters.cli.board.drawing import frame
+from adapters.cli.board.drawing import frame, without_chats
 from adapters.cli.board.news import query_of
 from adapters.cli.board.rows import (
     BoardFilter,
@@ -56,6 +56,21 @@ def test_an_agent_that_needs_a_person_is_said_in_the_row_of_its_root():
 
     [row] = state.rows
     assert (BoardGroup.NEEDS, "agent asks for consent") == (row.group, row.why)
+
+
+def test_a_board_without_chats_says_how_to_begin_one_or_why_none_is_seen():
+    empty = board()
+
+    assert "promptcorner chat begins one" in without_chats(empty)
+    assert "no chat is like that" in without_chats(replace(empty, search="rivers"))
+    assert "no chat is like that" in without_chats(replace(empty, filter=BoardFilter.NEEDS))
+
+
+@pytest.mark.parametrize(("count", "words"), [(0, "0 chats ·"), (1, "1 chat ·"), (2, "2 chats ·")])
+def test_chats_are_counted_as_one_says_it(count, words):
+    [head, *_] = frame(board(*map(chat, range(1, count + 1))), AT, width=80, height=24)
+
+    assert words in head.plain
 
 
 def test_a_filter_leaves_out_the_others_and_the_selection_stays_on_the_screen():
