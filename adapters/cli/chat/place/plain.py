@@ -63,6 +63,8 @@ class PlainFront:
         self._write(bell_text(why, self._bell, os.environ))
 
     async def pick(self, rows: PickList) -> Pick | None:
+        if self._picking is not None:
+            self._choose("")  # of a list before, which was opened while this one was asked for
         lines = [rows.title]
         for number, row in enumerate(rows.rows[:CHOICES_MAX], 1):
             lines.append(f"{number}: {row.text}" + (f", {row.note}" if row.note else ""))

@@ -120,17 +120,19 @@ class ChatWindow:
         self.app.invalidate()
 
     async def pick(self, rows: PickList) -> Pick | None:
-        self.picking = rows
+        self.finish_pick("")  # of a list before, which was opened while this one was asked for
+        self.picking, self._picked = rows, asyncio.get_running_loop().create_future()
+        picked = self._picked
         self.query.reset()
         self.app.layout.focus(self.query)
         self.app.invalidate()
-        self._picked = asyncio.get_running_loop().create_future()
         try:
-            return await self._picked
+            return await picked
         finally:
-            self.picking = self._picked = None
-            self.app.layout.focus(self.buffer)
-            self.reprint()
+            if self._picked is picked:
+                self.picking = self._picked = None
+                self.app.layout.focus(self.buffer)
+                self.reprint()
 
     async def page(self, text: str) -> None:
         await self.away(lambda: show_in_pager(text))
