@@ -24,6 +24,7 @@ from adapters.cli.chat.place.attaching import Attachment, CannotAttach, parts_wi
 from adapters.cli.chat.place.live_chat import ChatOutput, LiveChat
 from promptcorner_client import api
 from promptcorner_client.errors import RequestRefused, ServerUnreachable
+from promptcorner_client.wire import Chat
 
 GO_ON = "ctrl-D leaves, and the chat goes on by itself · /help lists keys and commands"
 Pick = tuple[str, ListRow]
@@ -109,23 +110,25 @@ class Desk:
 
     async def send(self, line: str, *, busy: str = "") -> None:
         """Send a message with the files that it names."""
-        loop = asyncio.get_running_loop()
+        loop, chat = asyncio.get_running_loop(), self.live.chat
         named, not_attached = await loop.run_in_executor(None, read_mentions, line, Path.cwd())
         if not_attached:
             self.live.note(f"! {not_attached}", "warning")
         attachments, self.attachments = [*self.attachments, *named], []
         try:
             parts = await parts_with(self.live.client, line.strip("\n"), attachments)
-            await self._send(parts, busy if self.live.works else "")
+            await self._send(chat, parts, busy if self.live.works else "")
         except (RequestRefused, ServerUnreachable):
             self.attachments = [each for each in attachments if each not in named]
             raise
 
-    async def _send(self, parts: list[dict[str, Any]], busy: str) -> None:
-        """Send a message; one that interrupts goes before those that wait."""
-        chat = self.live.chat
+    async def _send(self, chat: Chat | None, parts: list[dict[str, Any]], busy: str) -> None:
+        """Send a message to the chat in which it was typed; another one may be open by now.
+
+        One that interrupts goes before those that wait.
+        """
         goes_first = busy == "interrupt" and bool(self.live.seen.queue)
-        queued = await self.live.send(parts, busy="queue" if goes_first else busy)
+        queued = await self.live.send(chat, parts, busy="queue" if goes_first else busy)
         if goes_first and queued and chat is not None:  # it is sent: a refusal is only told
             self.live.spawn(self._promote(chat.id, queued))
 

@@ -338,15 +338,15 @@ class LiveChat:
         self.facts = replace(self.facts, is_planning=is_on)
         self._output.changed()
 
-    async def send(self, parts: Sequence[dict[str, Any]], *, busy: Busy = "") -> int:
-        """Send a message, in a new chat if there is none yet; return its id in the queue, or 0."""
+    async def send(self, to: Chat | None, parts: Sequence[dict[str, Any]], *, busy: Busy) -> int:
+        """Send a message to a chat, or begin one with it; return its id in the queue, or 0."""
         more: dict[str, Any] = {}
         if self.model is not None:
             more["model_config_id"] = str(self.model)
         if self.effort:
             more["reasoning_effort"] = self.effort
-        if self.chat is not None:
-            sent = await self.client.request(api.send(self.chat.id, parts, busy=busy, **more))
+        if to is not None:
+            sent = await self.client.request(api.send(to.id, parts, busy=busy, **more))
             for warning in sent.warnings or ():
                 self.note(f"! {warning}", "warning")
             return sent.queued_message.id if sent.queued_message else 0
