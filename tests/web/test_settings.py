@@ -136,6 +136,27 @@ async def test_a_skill_is_written_mended_and_deleted(page, api):
     assert [] == await api.good("GET", path)
 
 
+async def test_skills_are_imported_and_a_file_that_is_none_says_why(page, api, tmp_path):
+    path = "/api/experimental/users/me/skills"
+    (tmp_path / "notes.md").write_text(SKILL)
+    (tmp_path / "plain.md").write_text("no front matter")
+    (tmp_path / "huge.md").write_text(SKILL + "x" * 70_000)
+    page.allow("400")
+    await page.goto("/settings/skills")
+    await page.until_text("You have no skills yet")
+
+    files = [tmp_path / name for name in ("notes.md", "plain.md", "huge.md")]
+    await (await page.css("input[type=file]")).choose_files(*files)
+
+    await page.until_text("notes.md: imported as release-notes.")
+    await page.until_text("plain.md: not imported.")
+    await page.until_text("a skill may have 65,536")
+    await page.find("link", re.compile("^release-notes"))
+    assert [] == await page.faults_of_access()
+    assert ["release-notes"] == [each["name"] for each in await api.good("GET", path)]
+    await api.good("DELETE", f"{path}/release-notes")
+
+
 async def test_a_look_holds_at_once_and_stays(page):
     await page.goto("/settings/display")
 
@@ -260,6 +281,12 @@ async def test_an_administrator_sets_up_a_provider_and_a_model(admin, house):
     async with house.api() as api:
         models = await api.good("GET", "/api/experimental/chats/model-configs")
     [made] = [each for each in models if each["model"] == "qwen3"]
+    for place in ("providers", "models"):
+        await admin.goto(f"/admin/{place}")
+        await admin.until(
+            "!!document.querySelector('.items svg.vendor[data-vendor=openai-compat]')"
+        )
+        assert [] == await admin.faults_of_access()
     assert (131_072, {"temperature": 0.5}) == (made["context_limit"], made["model_config"])
 
 

@@ -43,6 +43,8 @@ export function begin() {
   readModels();
   followNotices();
   setTimeout(allCommandsAreThere, DRAWN_MS);
+  const { standalone: isOnHomeScreen } = /** @type {any} */ (navigator); // Safari's word alone
+  if (isOnHomeScreen) void import("./shared/sharing.js").then((module) => module.shareDownloads(), () => {});
   // Modules that may be needed later are loaded while the page rests, because the network may go away.
   setTimeout(() => whenIdle(() => void import("./in_advance.js").catch(() => {})), DRAWN_MS);
 }

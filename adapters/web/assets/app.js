@@ -39,7 +39,7 @@ const Login = later(() => import("./login/login.js").then((module) => module.Log
 const NewChat = later(() => import("./list/new.js").then((module) => module.NewChat));
 const Panel = later(() => import("./panel/panel.js").then((module) => module.Panel));
 const settings = () => import("./settings/settings.js").then((module) => module.SettingsPage);
-const desktop = later(() => import("./panel/desktop.js").then((module) => module.DesktopAlone));
+const desktop = later(() => import("./panel/desktop.js").then((module) => module.loadAlone()));
 const search = () => import("./list/search.js").then((module) => module.SearchPage);
 
 function Stage() {

@@ -9,6 +9,7 @@ import "./composer/beside.js";
 import "./composer/queue.js";
 import "./composer/suggestion_list.js";
 import { followInbox } from "./inbox/follow.js";
+import "./list/chip_menus.js";
 import "./list/labels.js";
 import { followSpend } from "./list/meter.js";
 import "./list/new.js";

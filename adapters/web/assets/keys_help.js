@@ -3,6 +3,7 @@
 import {find} from "./commands.js";
 import {KEYS, keyWords} from "./keys.js";
 import {Dialog} from "./shared/dialog.js";
+import {loadSheet} from "./shared/sheet.js";
 import {html} from "./ui.js";
 
 /** The titles of keys. Where a row has no command, the part of the page that it is about hears it. */
@@ -81,3 +82,6 @@ export function KeysHelp({onClose}) {
     <footer><button class="btn" autofocus onClick=${onClose}>Close</button></footer>
   </${Dialog}>`;
 }
+
+/** Return it once its sheet is there. */
+export const load = () => loadSheet("palette.css").then(() => KeysHelp);

@@ -30,8 +30,8 @@ function registerChoice(group, name, values) {
 
 /** Make them known. */
 export function registerPage() {
-  const open = () => showOverlay(() => import("./palette.js").then(({Palette}) => Palette));
-  const keys = () => showOverlay(() => import("./keys_help.js").then(({KeysHelp}) => KeysHelp));
+  const open = () => showOverlay(() => import("./palette.js").then((module) => module.load()));
+  const keys = () => showOverlay(() => import("./keys_help.js").then((module) => module.load()));
   const when = () => !needsLogin.value;
   command({id: "palette.open", title: "Search or do…", when, run: open});
   command({id: "keys.show", title: "All keys", when, run: keys});

@@ -11,6 +11,7 @@ import {icon} from "./shared/icons.js";
 import {SETTINGS_PAGES} from "./settings/table.js";
 import {familyLight} from "./state/lights.js";
 import {best} from "./state/match.js";
+import {loadSheet} from "./shared/sheet.js";
 import {html, useEffect, useRef, useState} from "./ui.js";
 import {api} from "./wire/api.js";
 
@@ -141,3 +142,6 @@ export function Palette({onClose}) {
     </ul>
   </${Dialog}>`;
 }
+
+/** Return it once its sheet is there. */
+export const load = () => loadSheet("palette.css").then(() => Palette);

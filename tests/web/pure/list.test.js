@@ -5,7 +5,8 @@ import test from "node:test";
 
 import { age, midnight, period } from "../../../adapters/web/assets/state/ages.js";
 import { callWords } from "../../../adapters/web/assets/state/ask_words.js";
-import { addressOf, filtersOf, fits, NO_FILTERS, wanted, withTypedTerms } from "../../../adapters/web/assets/state/filters.js";
+import { addressOf, filtersOf, fits, NO_FILTERS, wanted } from "../../../adapters/web/assets/state/filters.js";
+import { withTypedTerms } from "../../../adapters/web/assets/state/typed_terms.js";
 import { labelFault, readLabel } from "../../../adapters/web/assets/state/labels.js";
 import { familyLight, lightOf } from "../../../adapters/web/assets/state/lights.js";
 import { rowLine, stateWords } from "../../../adapters/web/assets/state/row_words.js";
@@ -144,7 +145,7 @@ test("headings by time: today, yesterday, this week, months", () => {
 });
 
 test("filters stand in the address and come back from it", () => {
-  const filters = { words: "two words & more", source: "mine", archived: true, unread: true, needs: true, labels: ["area:web", "a:b:c"], group: "label" };
+  const filters = { words: "two words & more", source: "mine", archived: true, unread: true, needs: true, labels: ["area:web", "a:b:c"], prs: ["draft", "merged"], group: "label" };
   assert.deepEqual(filtersOf(new URLSearchParams(addressOf(filters))), filters);
   assert.equal(addressOf(NO_FILTERS), "");
   assert.deepEqual(filtersOf(new URLSearchParams("source=all&group=x&label=nothing&unread=yes")), { ...NO_FILTERS, words: "" });
@@ -154,6 +155,19 @@ test("the daemon is asked by its own grammar", () => {
   assert.deepEqual(wanted(NO_FILTERS), { q: "source:created_by_me,shared_with_me", labels: [] });
   const q = wanted({ ...NO_FILTERS, words: ' say "red wine": now ', archived: true, source: "shared" }).q;
   assert.equal(q, 'source:shared_with_me archived:true search:"say \\"red wine\\": now"');
+});
+
+test("chats are filtered by the state of their pull request", () => {
+  const prs = (...states) => ({ ...NO_FILTERS, prs: states });
+  assert.match(wanted(prs("draft", "open")).q, /pr_status:draft,open$/);
+  const chat = (diff_status) => ({ archived: false, owner_id: "me", labels: {}, diff_status });
+  const draft = chat({ pull_request_state: "open", pull_request_draft: true });
+  const open = chat({ pull_request_state: "open", pull_request_draft: false });
+  assert.deepEqual([draft, open, chat(undefined)].map((each) => fits(each, prs("draft"), "me")), [true, false, false]);
+  assert.equal(fits(open, prs("merged", "open"), "me"), true);
+  assert.deepEqual(filtersOf(new URLSearchParams("pr=open&pr=lost")).prs, ["open"]);
+  assert.deepEqual(withTypedTerms({ ...NO_FILTERS, words: "pr_status:merged,open wine" }), { ...NO_FILTERS, words: "wine", prs: ["open", "merged"] });
+  assert.equal(withTypedTerms({ ...NO_FILTERS, words: "pr_status:lost" }).words, "pr_status:lost");
 });
 
 test("typed terms become filters", () => {

@@ -13,6 +13,8 @@ import { itemsOf } from "../../../adapters/web/assets/timeline/turn.js";
 import { ordinal, placeWords } from "../../../adapters/web/assets/timeline/now_words.js";
 import { marksOf } from "../../../adapters/web/assets/timeline/rail_marks.js";
 import { countdown, duration, listed } from "../../../adapters/web/assets/timeline/words.js";
+import { loginOf } from "../../../adapters/web/assets/timeline/logins.js";
+import { vendorLetters } from "../../../adapters/web/assets/shared/vendor_mark.js";
 
 const TIME = "2026-01-01T00:00:00Z";
 const message = (id, role, ...content) => ({ id, key: `m${id}`, role, content, created_at: TIME });
@@ -222,4 +224,19 @@ test("times and lists in words", () => {
   assert.deepEqual([800, 48_000, 130_000, 3_900_000].map(duration), ["0.8 s", "48 s", "2 min 10 s", "1 h 5 min"]);
   assert.deepEqual([272_000, 7_000, -5].map(countdown), ["4:32", "0:07", "0:00"]);
   assert.equal(listed(["a", "b", "c", "d", "e"]), "a, b, c and 2 more");
+});
+
+test("a command that asks for a login says where, and other addresses are none", () => {
+  const device = "! First copy your one-time code: AB12-CD34\nOpen this URL to continue in your web browser: https://github.com/login/device\n";
+  assert.deepEqual(loginOf(device), { url: "https://github.com/login/device", host: "github.com", code: "AB12-CD34" });
+  const azure = "To sign in, use a web browser to open the page \x1b[1mhttps://microsoft.com/devicelogin\x1b[0m and enter the code CXYZ23456 to authenticate.";
+  assert.deepEqual(loginOf(azure), { url: "https://microsoft.com/devicelogin", host: "microsoft.com", code: "CXYZ23456" });
+  assert.equal(loginOf("Go to the following link in your browser:\n\n    https://accounts.google.com/o/oauth2/auth?a=1&b=2.\n").url, "https://accounts.google.com/o/oauth2/auth?a=1&b=2");
+  for (const other of ["", "see https://example.org/login.html", "Log in, please", "cloning https://example.org/auth", "log in at http://example.org/login", "sign in: javascript:alert(1)", "log in at https:///login"])
+    assert.equal(loginOf(other), null, other);
+  assert.equal(loginOf(device + "x".repeat(5000)), null, "only the end is read");
+});
+
+test("a vendor without a mark of its own has its first letter", () => {
+  assert.deepEqual(["anthropic", "azure", "mistral", ""].map(vendorLetters), ["A", "Az", "M", "?"]);
 });

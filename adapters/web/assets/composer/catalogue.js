@@ -8,7 +8,7 @@ import { api } from "../wire/api.js";
  *   id: string, name: string, model: string, efforts: string[], effort: string, isDefault: boolean,
  *   contextLimit: number, threshold: number, why: string, source: string,
  * }} Model `why`: why it cannot be chosen
- * @typedef {{title: string, models: Model[]}} ModelGroup
+ * @typedef {{title: string, vendor: string, models: Model[]}} ModelGroup
  */
 
 const STALE_MS = 60_000;
@@ -65,7 +65,7 @@ function grouped(configs, keys) {
   for (const config of configs) {
     const row = providers.get(config.ai_provider_id);
     const title = row?.provider.display_name || row?.provider.name || (config.source === "rehearsal" ? "Rehearsal" : "Other providers");
-    const group = /** @type {ModelGroup} */ (groups.get(title) ?? { title, models: [] });
+    const group = /** @type {ModelGroup} */ (groups.get(title) ?? { title, vendor: row?.provider.type ?? config.source ?? "", models: [] });
     groups.set(title, group);
     group.models.push(modelFrom(config, row));
   }

@@ -3,6 +3,7 @@
 import { html, useCallback } from "../ui.js";
 import { Picker } from "../shared/combobox.js";
 import { Popover } from "../shared/popover.js";
+import { vendorMark } from "../shared/vendor_mark.js";
 import { catalogue, modelOf } from "./catalogue.js";
 import { chosen } from "./model.js";
 import { keepChoice } from "./last_choice.js";
@@ -17,6 +18,7 @@ export function ModelPopover({ place, anchor, close }) {
   const { groups, state, why } = catalogue.value;
   const list = useCallback((/** @type {string} */ typed) => groups.map((group) => ({
     title: group.title,
+    mark: vendorMark(group.vendor),
     items: fitting(group.models, typed, (one) => `${one.name} ${one.model} ${group.title}`).map((one) => itemOf(one, one.id === model?.id)),
   })), [groups, model?.id]);
   const pick = (/** @type {{id: string}} */ item) => {

@@ -3,20 +3,20 @@
 import { chats } from "../chats_store.js";
 import { go, route } from "../routes.js";
 import { icon } from "../shared/icons.js";
-import { openMenu } from "../shared/menu.js";
-import { addressOf, NO_FILTERS } from "../state/filters.js";
+import { toast } from "../shared/toast.js";
+import { addressOf } from "../state/filters.js";
 import { html } from "../ui.js";
 import { filters, known } from "./look.js";
 import { Cue } from "./row.js";
 
 /** @typedef {import("../state/filters.js").Filters} Filters */
 
-const SOURCES = /** @type {const} */ ({ "": "All", mine: "Mine", shared: "Shared with me" });
-const GROUPS = /** @type {const} */ ({
-  time: "Group by time",
-  status: "Group by status",
-  label: "Group by label",
-});
+export const SOURCES = /** @type {const} */ ({ "": "All", mine: "Mine", shared: "Shared with me" });
+
+const notLoaded = () => toast("The daemon did not answer. Try it again.");
+const menus = () => import("./chip_menus.js");
+const openSources = (/** @type {any} */ { currentTarget: at }) => void menus().then((module) => module.openSources(at), notLoaded);
+const openMore = (/** @type {any} */ { currentTarget: at }) => void menus().then((module) => module.openMore(at), notLoaded);
 
 /** Put other filters into the address. @param {Partial<Filters>} change */
 export function filter(change) {
@@ -40,6 +40,8 @@ export function Chips() {
       onClick=${() => filter({ unread: !now.unread })}>Unread${unread ? ` ${unread}${more}` : ""}</button>
     ${now.labels.map((label) => html`<${Removable} key=${label} name=${label.replace(":", ": ")}
       onRemove=${() => filter({ labels: now.labels.filter((one) => one !== label) })} />`)}
+    ${now.prs.map((state) => html`<${Removable} key=${state} name=${`Pull request: ${state}`}
+      onRemove=${() => filter({ prs: now.prs.filter((one) => one !== state) })} />`)}
     ${now.archived ? html`<${Removable} name="Archived"
       onRemove=${() => filter({ archived: false })} />` : null}
     <button class="chip" aria-haspopup="menu"
@@ -51,33 +53,3 @@ export function Chips() {
 export const Removable = ({ name, onRemove }) =>
   html`<button class="chip on" aria-label=${`${name}: remove this filter`}
     onClick=${onRemove}>${name}${icon("x")}</button>`;
-
-/** @param {any} event */
-function openSources(event) {
-  openMenu({
-    at: event.currentTarget,
-    label: "Whose chats",
-    items: /** @type {(keyof typeof SOURCES)[]} */ (["", "mine", "shared"]).map((source) => ({
-      label: SOURCES[source],
-      checked: filters.peek().source === source,
-      run: () => filter({ source }),
-    })),
-  });
-}
-
-/** @param {any} event */
-function openMore(event) {
-  const now = filters.peek();
-  const labels = known.peek().labels.filter((label) => !now.labels.includes(label)).slice(0, 12);
-  /** @type {(import("../shared/menu.js").Item | "-")[]} */
-  const items = labels.map((label) => ({
-    label: label.replace(":", ": "),
-    run: () => filter({ labels: [...now.labels, label] }),
-  }));
-  if (labels.length) items.push("-");
-  items.push({ label: "Archived", checked: now.archived, run: () => filter({ archived: !now.archived }) }, "-");
-  for (const [group, label] of Object.entries(GROUPS))
-    items.push({ label, checked: now.group === group, run: () => filter({ group: /** @type {any} */ (group) }) });
-  if (addressOf(now)) items.push("-", { label: "Clear all filters", run: () => filter({ ...NO_FILTERS }) });
-  openMenu({ at: event.currentTarget, label: "More filters", items });
-}

@@ -75,7 +75,7 @@ function Empty() {
     return html`<div class="list nothing"><p>No chats yet.</p><a class="btn main"
       href="/new">${icon("pen")}Begin one</a></div>`;
   const words =
-    now.archived && !now.labels.length && !now.unread
+    now.archived && !now.labels.length && !now.prs.length && !now.unread
       ? "Nothing is archived."
       : now.needs
         ? "Nothing needs you."

@@ -62,7 +62,7 @@ function quiet(chat) {
 }
 
 /** @param {Filters} now */
-const isPlain = (now) => !now.unread && !now.archived && !now.labels.length && now.source !== "shared";
+const isPlain = (now) => !now.unread && !now.archived && !now.labels.length && !now.prs.length && now.source !== "shared";
 
 /** Few need the user, and thousands may be listed. @param {readonly Chat[]} listed */
 function needingBesides(listed) {

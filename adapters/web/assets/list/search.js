@@ -6,7 +6,8 @@ import { go, route } from "../routes.js";
 import { me } from "../session.js";
 import { icon } from "../shared/icons.js";
 import { openMenu } from "../shared/menu.js";
-import { addressOf, filtersOf, isNarrowed, withTypedTerms } from "../state/filters.js";
+import { addressOf, filtersOf, isNarrowed, PR_STATES } from "../state/filters.js";
+import { withTypedTerms } from "../state/typed_terms.js";
 import { html, useEffect, useRef, useState } from "../ui.js";
 import { Back } from "./back.js";
 import { Removable } from "./chips.js";
@@ -117,6 +118,7 @@ function useTyped(filters) {
 /** Take the last filter away. @param {Filters} filters */
 function dropLast(filters) {
   if (filters.labels.length) seek({ ...filters, labels: filters.labels.slice(0, -1) });
+  else if (filters.prs.length) seek({ ...filters, prs: filters.prs.slice(0, -1) });
   else if (filters.needs) seek({ ...filters, needs: false });
   else if (filters.unread) seek({ ...filters, unread: false });
   else if (filters.archived) seek({ ...filters, archived: false });
@@ -133,6 +135,10 @@ function SearchChips({ filters }) {
     filters.archived && { name: "Archived", next: { ...filters, archived: false } },
     filters.unread && { name: "Unread", next: { ...filters, unread: false } },
     filters.needs && { name: "Needs me", next: { ...filters, needs: false } },
+    ...filters.prs.map((state) => ({
+      name: `Pull request: ${state}`,
+      next: { ...filters, prs: filters.prs.filter((one) => one !== state) },
+    })),
     ...filters.labels.map((label) => ({
       name: label.replace(":", ": "),
       next: { ...filters, labels: filters.labels.filter((one) => one !== label) },
@@ -166,6 +172,8 @@ function openFilters(at, filters) {
     { label: "Needs me", ...flag("needs") },
     { label: "Archived", ...flag("archived") },
   ];
+  for (const state of PR_STATES)
+    if (!filters.prs.includes(state)) items.push({ label: `Pull request: ${state}`, run: () => seek({ ...filters, prs: [...filters.prs, state] }) });
   if (labels.length) items.push("-");
   for (const label of labels) items.push({ label: label.replace(":", ": "), icon: "tag", run: withLabel(label) });
   openMenu({ at, label: "Add a filter", items });

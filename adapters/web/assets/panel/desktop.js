@@ -4,6 +4,7 @@ import { html, signal, useEffect, useRef, useSignal } from "../ui.js";
 import { isTyping } from "../keys.js";
 import { isMine } from "../list/acts.js";
 import { icon } from "../shared/icons.js";
+import { loadSheet } from "../shared/sheet.js";
 import { usePart } from "../shared/part.js";
 import { ApiError, api } from "../wire/api.js";
 
@@ -147,3 +148,6 @@ function leave(screen, wanted) {
   screen.current = null;
   made?.disconnect();
 }
+
+/** Return the desktop in a window of its own, once its sheet is there. */
+export const loadAlone = () => loadSheet("panel/tabs.css").then(() => DesktopAlone);

@@ -5,6 +5,7 @@ import { panelFull, showPanel, widenPanel } from "../frame.js";
 import { icon } from "../shared/icons.js";
 import { openMenu } from "../shared/menu.js";
 import { partOf, usePart } from "../shared/part.js";
+import { loadSheet } from "../shared/sheet.js";
 import { changesOf } from "./changes_of.js";
 import { familyOf } from "./family.js";
 import { pastOf } from "./past.js";
@@ -15,15 +16,18 @@ import { TABS, asked, closeTab, isTree, openTabs, showTab, tab } from "./tabs.js
 /** @typedef {import("./tabs.js").Tab} Tab */
 /** @typedef {{conversation: any, past: import("./past.js").Past, file: import("../vendor/preact.js").Signal<{path: string}>}} About what a tab is given */
 
+/** Wait for the sheet of such views, too. @param {Promise<any>} view */
+const styled = (view) => loadSheet("panel/tabs.css").then(() => view);
+
 /** @type {Record<Tab, () => Promise<any>>} */
 const LOAD = {
   changes: () => import("./changes.js").then((module) => module.Changes),
-  agents: () => import("./agents.js").then((module) => module.Agents),
-  files: () => import("./files.js").then((module) => module.Files),
-  terminal: () => import("./terminal.js").then((module) => module.Terminal),
-  summary: () => import("./summary.js").then((module) => module.SummaryTab),
-  desktop: () => import("./desktop.js").then((module) => module.Desktop),
-  calls: () => import("./calls.js").then((module) => module.Calls),
+  agents: () => styled(import("./agents.js").then((module) => module.Agents)),
+  files: () => styled(import("./files.js").then((module) => module.Files)),
+  terminal: () => styled(import("./terminal.js").then((module) => module.Terminal)),
+  summary: () => styled(import("./summary.js").then((module) => module.SummaryTab)),
+  desktop: () => styled(import("./desktop.js").then((module) => module.Desktop)),
+  calls: () => styled(import("./calls.js").then((module) => module.Calls)),
 };
 
 const loadPullRequest = () => import("./pull_request.js").then((module) => module.PullRequest);

@@ -2,6 +2,7 @@
 import {html, useState} from "../ui.js";
 import {icon} from "../shared/icons.js";
 import {toast} from "../shared/toast.js";
+import {vendorMark} from "../shared/vendor_mark.js";
 
 /** @param {{title: string, lead?: any, act?: any, back?: [string, string], children: any}} props `back`: path and name of the page above */
 export function Page({ title, lead, act, back, children }) {
@@ -26,9 +27,9 @@ export function More({ title, open, children }) {
   return html`<details class="set-more" open=${open}><summary>${icon("chev")} ${title}</summary>${children}</details>`;
 }
 
-/** A row of a list. With `href` it is a link. @param {{title: any, more?: any, side?: any, href?: string, mark?: string, tags?: any}} props */
-export function Row({ title, more, side, href, mark, tags }) {
-  const inner = html`${mark !== undefined && html`<i class="cue ${mark}"></i>`}
+/** A row of a list. With `href` it is a link. @param {{title: any, more?: any, side?: any, href?: string, mark?: string, tags?: any, vendor?: string}} props `vendor`: whose mark stands before the title */
+export function Row({ title, more, side, href, mark, tags, vendor }) {
+  const inner = html`${mark !== undefined && html`<i class="cue ${mark}"></i>`}${vendor !== undefined && vendorMark(vendor)}
     <span class="item-text"><b>${title}${tags}</b>${more && html`<small>${more}</small>`}</span>`;
   return html`<li class="item">
     ${href ? html`<a class="item-main" href=${href}>${inner}</a>` : html`<div class="item-main">${inner}</div>`}

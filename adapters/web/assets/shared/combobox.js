@@ -8,7 +8,7 @@ import { icon } from "./icons.js";
  *   id: string, name: string, hint?: string, why?: string, badge?: string, icon?: string,
  *   checked?: boolean, words?: string,
  * }} Item `why`: why it cannot be chosen; `words`: by which it is found, too
- * @typedef {{title: string, items: Item[]}} Group
+ * @typedef {{title: string, items: Item[], mark?: any}} Group `mark`: a small picture beside the title
  */
 
 let last = 0;
@@ -83,7 +83,7 @@ export function Options({ label, groups, list, pick, focus = false }) {
   return html`<div class="options" role="listbox" id=${list.id} aria-label=${label} ref=${box} tabindex=${focus ? 0 : undefined}
     aria-activedescendant=${focus ? list.optionId(list.active) : undefined} onKeyDown=${focus ? list.onKey : undefined}>
     ${groups.map((group) => html`<div role="group" aria-label=${group.title || label} key=${group.title}>
-      ${group.title ? html`<h4 aria-hidden="true">${group.title}</h4>` : null}
+      ${group.title ? html`<h4 aria-hidden="true">${group.mark}${group.title}</h4>` : null}
       ${group.items.map((item) => option(item, ++index, list, pick))}
     </div>`)}
   </div>`;

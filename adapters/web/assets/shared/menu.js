@@ -9,9 +9,9 @@ import {Popover} from "./popover.js";
 /**
  * @typedef {{
  *   label?: string, run?: () => void, command?: string, args?: any, icon?: string, key?: string,
- *   checked?: boolean, disabled?: boolean | string, danger?: boolean,
+ *   checked?: boolean, disabled?: boolean | string, danger?: boolean, mark?: any,
  * }} Item
- * command: done with args, and gives title and key; disabled: a text says why.
+ * command: done with args, and gives title and key; disabled: a text says why; mark: a picture instead of the icon.
  */
 
 /** @param {Item} item @param {() => void} close */
@@ -31,7 +31,7 @@ function Row({item, close}) {
   return html`<button class="item ${item.danger ? "bad" : ""}" role=${role} tabindex="-1"
     aria-checked=${item.checked} aria-disabled=${item.disabled ? "true" : undefined}
     onClick=${() => act(item, close)}>
-    ${icon(item.checked ? "check" : item.icon || "")}
+    ${item.mark ?? icon(item.checked ? "check" : item.icon || "")}
     <span>${words}${typeof item.disabled === "string" && html`<small>${item.disabled}</small>`}</span>
     ${key && html`<kbd>${key}</kbd>`}
   </button>`;

@@ -8,10 +8,14 @@
  * @property {boolean} unread
  * @property {boolean} needs only those that wait for a person
  * @property {string[]} labels key:value, all together
+ * @property {string[]} prs states of pull requests, any of them
  * @property {"time"|"status"|"label"} group
  */
 
 const SOURCES = { "": "created_by_me,shared_with_me", mine: "created_by_me", shared: "shared_with_me" };
+
+/** The states of a pull request, as they are said and filtered by. */
+export const PR_STATES = ["draft", "open", "merged", "closed"];
 
 /** @type {Readonly<Filters>} */
 export const NO_FILTERS = Object.freeze({
@@ -21,6 +25,7 @@ export const NO_FILTERS = Object.freeze({
   unread: false,
   needs: false,
   labels: [],
+  prs: [],
   group: "time",
 });
 
@@ -39,6 +44,7 @@ export function filtersOf(query) {
     unread: query.get("unread") === "1",
     needs: query.get("needs") === "1",
     labels: query.getAll("label").filter((label) => /^[^:]+:./.test(label)),
+    prs: PR_STATES.filter((state) => query.getAll("pr").includes(state)),
     group: group === "status" || group === "label" ? group : "time",
   };
 }
@@ -51,6 +57,7 @@ export function addressOf(filters) {
   for (const name of /** @type {const} */ (["needs", "unread", "archived"]))
     if (filters[name]) query.set(name, "1");
   for (const label of filters.labels) query.append("label", label);
+  for (const state of filters.prs) query.append("pr", state);
   if (filters.group !== "time") query.set("group", filters.group);
   const text = query.toString();
   return text ? `?${text}` : "";
@@ -66,6 +73,7 @@ export function wanted(filters) {
   if (filters.archived) terms.push("archived:true");
   if (filters.unread) terms.push("has_unread:true");
   if (filters.needs) terms.push("needs_me:true");
+  if (filters.prs.length) terms.push(`pr_status:${filters.prs.join(",")}`);
   if (filters.words.trim()) terms.push(`search:${quoted(filters.words.trim())}`);
   return { q: terms.join(" "), labels: filters.labels };
 }
@@ -75,7 +83,7 @@ export const quoted = (text) => `"${text.replaceAll('"', '\\"')}"`;
 
 /** Say whether results are left out by the filters, beside the words. @param {Filters} filters */
 export const isNarrowed = (filters) =>
-  Boolean(filters.source || filters.archived || filters.unread || filters.needs || filters.labels.length);
+  Boolean(filters.source || filters.archived || filters.unread || filters.needs || filters.labels.length || filters.prs.length);
 
 /**
  * Say whether a chat belongs to the list of these filters, as far as can be told without the daemon.
@@ -88,32 +96,12 @@ export const isNarrowed = (filters) =>
 export function fits(chat, filters, me) {
   if (chat.archived !== filters.archived) return false;
   if (filters.source && (filters.source === "mine") !== (chat.owner_id === me)) return false;
+  if (filters.prs.length && !filters.prs.includes(prState(chat.diff_status))) return false;
   return filters.labels.every((label) => {
     const colon = label.indexOf(":");
     return chat.labels[label.slice(0, colon)] === label.slice(colon + 1);
   });
 }
 
-/**
- * Take `key:value` terms out of typed words: "red wine unread:true" filters by unread.
- *
- * @param {Filters} filters
- * @returns {Filters}
- */
-export function withTypedTerms(filters) {
-  const found = { ...filters, labels: [...filters.labels] };
-  const rest = filters.words.split(/(\s+)/).filter((piece) => !take(found, piece));
-  const words = rest.join("").replace(/\s+/g, " ").trimStart();
-  return found.words === words ? filters : { ...found, words };
-}
-
-/** @param {Filters} filters @param {string} piece */
-function take(filters, piece) {
-  const [, key, value] = /^(archived|unread|needs|source|label):(\S+)$/.exec(piece) ?? [];
-  if (!key) return false;
-  if (key === "label") return /^[^:]+:./.test(value) && Boolean(filters.labels.push(value));
-  if (key === "source") return (value === "mine" || value === "shared") && Boolean((filters.source = value));
-  if (!/^(true|false|1|0|yes|no)$/.test(value)) return false;
-  filters[/** @type {"archived"|"unread"|"needs"} */ (key)] = /^(true|1|yes)$/.test(value);
-  return true;
-}
+/** @param {import("../wire/types.js").ChatDiffStatus | undefined} status */
+const prState = (status) => (status?.pull_request_state === "open" && status.pull_request_draft ? "draft" : (status?.pull_request_state ?? ""));

@@ -5,18 +5,17 @@ import { current } from "../current.js";
 import { inConversation } from "../frame.js";
 import { go } from "../routes.js";
 import { isAdmin } from "../session.js";
-import { ask } from "../shared/dialog.js";
-import { openMenu } from "../shared/menu.js";
 import { toast } from "../shared/toast.js";
-import { catalogue, readModels } from "../composer/catalogue.js";
+import { readModels } from "../composer/catalogue.js";
 import { editing } from "./editing.js";
 import { navigationOf } from "./navigation.js";
-import { textOf } from "./turn.js";
 
 /**
  * @typedef {{conversation: import("./timeline.js").Conversation, around: any,
  *   place: import("./anchor.js").Place, items: any, box: HTMLElement}} Desk
  */
+
+const otherModel = () => import("./other_model.js");
 
 /** @param {Desk} desk @returns {() => void} */
 export function registerActs(desk) {
@@ -38,7 +37,7 @@ function acts(desk) {
     { id: "copy", title: "Copy", run: ({ text }) => copy(text) },
     { id: "message.link", title: "Copy a link to a message", run: ({ message }) => copyLink(conversation.id, message) },
     { id: "message.edit", title: "Edit your last message", group, hidden: false, when: () => isOwn(desk) && Boolean(lastOwn(desk)), run: (args) => edit(desk, args?.message) },
-    { id: "message.resend", title: "Send again with another model", run: (args) => resend(desk, args) },
+    { id: "message.resend", title: "Send again with another model", run: (args) => otherModel().then((module) => module.resend(desk, args)) },
     { id: "message.show", title: "Show a message", run: (args) => inConversation(() => showCall(desk, args)) },
     { id: "message.whole", title: "Show the whole result", run: ({ message }) => told(conversation.readWhole(message), "It could not be loaded") },
     { id: "file.show", title: "Show a file", run: (what) => import("./lightbox.js").then((module) => module.showFile(what)) },
@@ -46,7 +45,7 @@ function acts(desk) {
     { id: "settings.usage", title: "Usage and limits", run: () => go("/settings/usage") },
     { id: "settings.keys", title: "Keys of providers", run: () => go(isAdmin.value ? "/admin/providers" : "/settings/keys") },
     { id: "chat.retry", title: "Try the failed turn again", group, hidden: false, when: () => hasFailed(desk), run: (args) => conversation.retry({ model: args?.model }) },
-    { id: "chat.retryWith", title: "Go on with another model", run: (args) => withModel(args.at, (model) => conversation.retry({ model })) },
+    { id: "chat.retryWith", title: "Go on with another model", run: ({ at }) => otherModel().then((module) => module.withModel(at, (model) => conversation.retry({ model }))) },
     ...decisions(desk),
     { id: "question.answer", title: "Answer a question", run: ({ text }) => conversation.send({ text }) },
     { id: "plan.carry", title: "Carry out the plan", run: () => carryOut(conversation) },
@@ -128,45 +127,6 @@ function edit(desk, id) {
   const { messages } = desk.conversation.state.peek();
   const message = id ? messages.find((each) => each.id === id) : lastOwn(desk);
   if (message) editing.value = { chat: desk.conversation.id, message: /** @type {any} */ (message) };
-}
-
-/** @param {Desk} desk @param {{message: number, at: Element}} what */
-async function resend({ conversation }, { message, at }) {
-  const { messages, queue } = conversation.state.peek();
-  const found = messages.find((each) => each.id === message);
-  if (!found) return;
-  withModel(at, async (model) => {
-    const follows = messages.some((each) => each.id > message);
-    const text = `What follows this message is removed${queue.length ? ", and the queue is cleared" : ""}.`;
-    if (follows && !(await ask({ title: "Send it again?", text, yes: "Send again" }))) return;
-    try {
-      await conversation.edit(message, { ...writtenOf(/** @type {any} */ (found)), model });
-    } catch (error) {
-      toast(`It was not sent: ${/** @type {Error} */ (error).message}`);
-    }
-  });
-}
-
-/** @param {import("./items.js").Message} message */
-function writtenOf(message) {
-  const files = message.content.filter((part) => part.type === "file");
-  const refs = message.content.filter((part) => part.type === "file-reference");
-  return {
-    text: textOf(message),
-    files: files.map((part) => ({ id: part.file_id, name: part.name, type: part.media_type })),
-    refs: /** @type {any} */ (refs),
-  };
-}
-
-/** Let a model be chosen. @param {Element} at @param {(model: string) => void} run */
-async function withModel(at, run) {
-  await readModels();
-  const { groups, why } = catalogue.value;
-  const items = groups.flatMap((group) =>
-    group.models.map((model) => ({ label: model.name, disabled: model.why || false, run: () => run(model.id) })),
-  );
-  if (items.length) openMenu({ at, label: "Model", items });
-  else toast(why || "There is no model.");
 }
 
 /** Show the card of a call, or the message where no card of it is built. @param {Desk} desk @param {{call?: string, message?: number}} what */

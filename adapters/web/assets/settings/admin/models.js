@@ -36,10 +36,13 @@ function All({ models, providers }) {
     ${!canAdd && html`<${Notice} tone="wait">Before there can be a model there has to be a provider. <a href="/admin/providers/new">Add a provider</a><//>`}
     ${models.length >= SEARCHED_FROM && html`<input class="in" type="search" placeholder="Search" aria-label="Search models" value=${words} onInput=${(/** @type {any} */ event) => setWords(event.currentTarget.value)} />`}
     <${Rows} empty=${words ? "No model has that in its name." : "There is no model yet."}>
-      ${models.filter(fits).map((model) => html`<${Row} key=${model.id} href="${HERE}/${model.id}" mark=${model.enabled ? "go still" : "off"} title=${modelName(model)} tags=${tagsOf(model)} more=${moreOf(model, providers)} />`)}
+      ${models.filter(fits).map((model) => html`<${Row} key=${model.id} href="${HERE}/${model.id}" mark=${model.enabled ? "go still" : "off"} vendor=${vendorOfModel(model, providers)} title=${modelName(model)} tags=${tagsOf(model)} more=${moreOf(model, providers)} />`)}
     <//>
   <//>`;
 }
+
+/** @param {any} model @param {any[]} providers */
+const vendorOfModel = (model, providers) => providers.find((each) => each.id === model.ai_provider_id)?.type ?? model.source;
 
 /** @param {any} model */
 function tagsOf(model) {

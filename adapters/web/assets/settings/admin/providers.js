@@ -35,7 +35,7 @@ function List({ providers, models }) {
   return html`
     ${isRehearsal && html`<${Notice} tone="wait">There is no provider yet. A rehearsal answers every chat, offline; it goes away with the first provider that you add.<//>`}
     <${Rows} empty="There is no provider yet.">
-      ${providers.map((each) => html`<${Row} key=${each.id} href="${HERE}/${each.id}" mark=${markOf(each)} title=${providerName(each)} tags=${tagsOf(each)} more=${moreOf(each, models)} />`)}
+      ${providers.map((each) => html`<${Row} key=${each.id} href="${HERE}/${each.id}" mark=${markOf(each)} vendor=${each.source === "rehearsal" ? "rehearsal" : each.type} title=${providerName(each)} tags=${tagsOf(each)} more=${moreOf(each, models)} />`)}
     <//>`;
 }
 

@@ -33,7 +33,7 @@ function Key({ found, again }) {
   const side = html`
     ${isOwn && html`<${Act} class="btn bad" run=${remove}>Remove<//>`}
     ${found.byok_enabled && provider.enabled && html`<button class="btn" aria-expanded=${isOpen} onClick=${() => setOpen(!isOpen)}>${isOwn ? "Replace…" : "Set a key…"}</button>`}`;
-  return html`<${Row} title=${name} tags=${stateOf(found)} more=${provider.enabled ? vendor !== name && vendor : "switched off by an administrator"} side=${side} />
+  return html`<${Row} vendor=${provider.type} title=${name} tags=${stateOf(found)} more=${provider.enabled ? vendor !== name && vendor : "switched off by an administrator"} side=${side} />
     ${isOpen && html`<li class="item-open"><${Setting} id=${provider.id} done=${async () => { setOpen(false); await again(); }} /></li>`}`;
 }
 

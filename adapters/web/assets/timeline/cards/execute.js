@@ -4,6 +4,7 @@ import { html } from "../../ui.js";
 import { now } from "../../wire/clock.js";
 import { duration, firstLine, size } from "../words.js";
 import { SignButton } from "../controls.js";
+import { loginOf } from "../logins.js";
 import { BigText, clipped } from "./big_text.js";
 import { said } from "./frame.js";
 import { Terminal } from "./terminal.js";
@@ -47,6 +48,18 @@ function commandVerb(call) {
   return said(call, call.state === "asks" ? "Wants to run" : "Running", "Ran", "Failed:");
 }
 
+/** Where it wants its user to log in: while it waits for that, or if it has failed for want of it. @param {Call} call */
+const wantsLogin = (call) => (call.running || goesOn(call) || exitProblem(call) ? loginOf(outputOf(call) ?? "") : null);
+
+/** @param {Call} call */
+function loginNote(call) {
+  const found = wantsLogin(call);
+  if (!found) return null;
+  return html`<p class="in login-note" role="status">${call.running ? "It waits for your login." : "It needs a login."}
+    <a class="btn" href=${found.url} target="_blank" rel="noopener noreferrer">Log in at ${found.host}</a>
+    ${found.code && html`<span>with the code <code>${found.code}</code></span>`}</p>`;
+}
+
 /** @type {Card} */
 export const execute = {
   names: ["execute"],
@@ -54,13 +67,13 @@ export const execute = {
   kind: "commands",
   mono: true,
   line: (call) => [commandVerb(call), firstLine(call.args.command ?? "")],
-  facts: exitFacts,
+  facts: (call) => (wantsLogin(call) ? ["login needed", ...exitFacts(call)] : exitFacts(call)),
   problem: exitProblem,
-  news: (call) => call.running && Boolean(call.resultText),
+  news: (call) => (call.running && Boolean(call.resultText)) || Boolean(wantsLogin(call)),
   acts: (call, at) =>
     call.args.command &&
     html`<${SignButton} sign="copy" label="Copy the command" onClick=${() => at.do("copy", { text: call.args.command })} />`,
-  body: (call) => html`<${Terminal} command=${call.args.command ?? ""} output=${outputOf(call)} running=${call.running} />
+  body: (call) => html`${loginNote(call)}<${Terminal} command=${call.args.command ?? ""} output=${outputOf(call)} running=${call.running} />
     ${noteOf(call)}`,
   question: "May I run this?",
   ask: (call) => html`<${BigText} text=${String(call.args.command ?? "")} label="The command" />
