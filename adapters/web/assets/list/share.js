@@ -1,6 +1,7 @@
 /** Sharing a chat: people who may read it besides its owner. */
 
 import { current } from "../current.js";
+import { loadSheet } from "../shared/sheet.js";
 import { icon } from "../shared/icons.js";
 import { api } from "../wire/api.js";
 import { initials } from "../state/initials.js";
@@ -17,8 +18,9 @@ const READ_MAX = 30; // people at once; typing finds the others
 const PAUSE = 200; // milliseconds without a key
 
 /** Show who may read a chat. @param {Chat} chat @param {import("../shared/popover.js").Anchor} [at] */
-export function share(chat, at) {
+export async function share(chat, at) {
   const anchor = at ?? document.querySelector(".top .share") ?? document.body;
+  await loadSheet("list/share.css");
   openBeside(anchor, { label: "Share", className: "sharing", view: () => html`<${Readers} chat=${chat} />` });
 }
 
