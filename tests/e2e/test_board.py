@@ -125,7 +125,7 @@ def test_chats_that_need_a_person_come_first_and_keys_act_on_them(board, here):
 def test_a_board_of_another_size_fills_it_and_one_at_rest_costs_nothing(board, here):
     begun(here, "[[text: well]] Say hello")
     large = board("--filter", "all", columns=200, lines=60)
-    large.until("others")
+    large.until("at rest")
     large.until("q leave")
     assert large.screen.display[59].startswith("↑↓ choose")
     large.resize(80, 24)

@@ -26,7 +26,7 @@ class BoardGroup(Enum):
 
     NEEDS = "needs me"
     WORKS = "at work"
-    RESTS = "others"
+    RESTS = "at rest"
 
 
 class BoardFilter(Enum):
