@@ -8,7 +8,6 @@ import {registerColumns} from "./column_commands.js";
 import {allCommandsAreThere} from "./commands.js";
 import {modelOf, readModels} from "./composer/catalogue.js";
 import {whenIdle} from "./kernel/idle.js";
-import {followNotices} from "./notices.js";
 import {registerPage} from "./page_commands.js";
 import {grown} from "./text/grow.js";
 import {growBy} from "./text/nodes.js";
@@ -41,7 +40,6 @@ export function begin() {
   followTitle();
   lookups.value = {chat: chatOf, model: (id) => modelOf(id)?.name ?? ""};
   readModels();
-  followNotices();
   setTimeout(allCommandsAreThere, DRAWN_MS);
   const { standalone: isOnHomeScreen } = /** @type {any} */ (navigator); // Safari's word alone
   if (isOnHomeScreen) void import("./shared/sharing.js").then((module) => module.shareDownloads(), () => {});

@@ -15,6 +15,8 @@ import { followSpend } from "./list/meter.js";
 import "./list/new.js";
 import "./list/rename.js";
 import "./login/login.js";
+import { followNotices } from "./notices.js";
 
 followInbox();
+followNotices();
 followSpend();
