@@ -99,22 +99,22 @@ def test_chats_that_need_a_person_come_first_and_keys_act_on_them(board, here):
 
     small = board(columns=80, lines=24)
     shown = small.until(
-        lambda text: all(word in text for word in ("needs me 1", "at work 1", "others 1"))
+        lambda text: all(word in text for word in ("needs me 1", "at work 1", "at rest 1"))
     )
     assert re.search(r"needs me 1\n▸ ! .*asks for consent", shown)
-    assert shown.index("needs me 1") < shown.index("at work 1") < shown.index("others 1")
+    assert shown.index("needs me 1") < shown.index("at work 1") < shown.index("at rest 1")
 
     small.types("\x1b[Bi")  # the one at work is interrupted
     small.until("interrupted: ")
-    small.until(lambda text: "others 2" in text)
+    small.until(lambda text: "at rest 2" in text)
     small.types("f")
     small.until(lambda text: "1 chat ·" in text and "needs me only" in text)
     small.types("fff")
-    small.until("others 2")
+    small.until("at rest 2")
     small.types("/zzz\r")
     small.until("no chat is like that")
     small.types("/\x7f\x7f\x7f\r")
-    small.until("others 2")
+    small.until("at rest 2")
     small.types("q")
     assert 0 == small.ends()
     assert b"\x1b[?1049l" in small.written, "the screen is given back"
