@@ -327,8 +327,9 @@ class _Locked:
         `holder_version`, one change at a time. It may have given the chat back with this very
         change, so the present holder tells nothing.
 
-        A change that was to wake the chat is known by its holder, of whom nobody else knows. Only
-        if that one may have come and gone, with the lease of its process, it cannot be told.
+        A change that was to wake the chat is known by its holder, an id that no other process
+        has. Only if that one may have come and gone, with the lease of its process, it cannot be
+        told.
         """
         before, now, holder = change.before.chat, self.found, change.chat.holder
         if before.holder is None:

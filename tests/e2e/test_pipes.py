@@ -148,7 +148,7 @@ def test_a_call_that_needs_a_person_ends_the_command_and_says_how_to_go_on(here)
 
     code, out, err = run("chat", "-m", LOOKS, **here)
     assert (3, "") == (code, out)
-    assert "waits for somebody's consent; go on with: promptcorner chat " in err
+    assert "waits for a person's consent; go on with: promptcorner chat " in err
 
 
 def test_a_turn_is_told_as_records_that_fit_the_schema(here):

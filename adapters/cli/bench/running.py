@@ -190,7 +190,7 @@ def _lines(driver: Child, seconds: float) -> Iterator[Line]:
 
 @contextmanager
 def _bar(stream: TextIO) -> Iterator[TextIO | None]:
-    """Yield where progress is drawn, or None where nobody sees it; the line is wiped at the end."""
+    """Yield the stream for the progress, or None if it is no terminal; wipe the line at the end."""
     if not stream.isatty():
         yield None
         return

@@ -108,7 +108,7 @@ def a_daemon(
         "PROMPTCORNER_CONFIG": os.devnull,
         "PROMPTCORNER_ADMIN_TOKEN": token,
         "PROMPTCORNER_SUMMARIES": "off",  # they are turns of their own
-        "PROMPTCORNER_DRAIN_SECONDS": "0",  # at its end nobody waits for answers any more
+        "PROMPTCORNER_DRAIN_SECONDS": "0",  # at the end of a bench no client waits for answers
         "OPENAI_COMPAT_BASE_URL": provider,
         **settings,
     }
@@ -129,7 +129,7 @@ def _decides(variable: str) -> bool:
 
 def _ready_url(log: Path, pid: int) -> str:
     """Return where a daemon listens, as soon as it is ready."""
-    pause = threading.Event()  # nobody sets it
+    pause = threading.Event()  # never set: only its time counts
     for _ in range(int(START_SECONDS / POLL_SECONDS)):
         for line in log.read_text(errors="replace").splitlines():
             if line.startswith("{") and '"daemon.ready"' in line:

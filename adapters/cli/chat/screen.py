@@ -166,7 +166,7 @@ def outcome_line(seen: Transcript) -> Text | None:
         return Text(harmless(f"✗ {seen.error.message}{detail}"), "red")
     if seen.status == "requires_action" and seen.approvals:
         names = ", ".join(dict.fromkeys(one.tool_name for one in seen.approvals))
-        return Text(one_line(f"waits for somebody's consent: {names}"), "yellow")
+        return Text(one_line(f"waits for a person's consent: {names}"), "yellow")
     if seen.pending:
         names = ", ".join(call.tool_name for call in seen.pending)
         return Text(one_line(f"waits for results of its client's tools: {names}"), "yellow")

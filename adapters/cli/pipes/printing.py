@@ -118,7 +118,7 @@ class TextPrinter:
 
     def _needs(self, record: EndRecord) -> str:
         kinds = {
-            "consent": "waits for somebody's consent",
+            "consent": "waits for a person's consent",
             "tool_results": "waits for results of its client's tools",
             "question": f"asks: {record.question}",
             "plan": "proposes a plan, and waits for a person to look at it",

@@ -80,7 +80,7 @@ def _announcements(data_dir: Path) -> list[tuple[ListeningDaemon, str]]:
 
 
 def _opened(path: Path) -> BinaryIO:
-    """Open a file without waiting for a writer, if it is a pipe that somebody has put there."""
+    """Open a file without waiting for a writer, should a pipe stand there in its place."""
     return os.fdopen(os.open(path, os.O_RDONLY | os.O_NONBLOCK), "rb")
 
 

@@ -1,7 +1,7 @@
 """Trust in a file that says where a daemon listens.
 
 A command sends a token to the address in it. So the file and its folder belong to a user who may
-speak for the data directory, nobody else can write to them, neither is a link, and whoever listens
+speak for the data directory, no other user can write to them, neither is a link, and the listener
 at the port is such a user, too: a daemon that was killed leaves a file, and another user may lock
 it and take the port. The system says which user a socket belongs to; where it does not (no /proc),
 the listener is believed. Only the standard library is imported: completion in shells asks, too.

@@ -10,8 +10,8 @@ from math import ceil
 PAUSE_SECONDS_MAX = 0.05  # what a piece of an answer may be late for this reason
 # A lag of the loop below the first number of a row leads to its second one.
 PAUSES = ((0.001, 0.0), (0.002, 0.005), (0.004, 0.01), (0.008, 0.025))
-# Where many streams speak, one wake-up serves those that have something within this time. Nobody
-# sees it: a delta comes every 20 ms or so.
+# Where many streams speak, one wake-up serves those that have something within this time. A
+# reader does not see it: a delta comes every 20 ms or so.
 SHARED_SECONDS = 0.002
 SHARED_STREAMS_MIN = 20  # fewer bring too little within that time
 

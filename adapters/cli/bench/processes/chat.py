@@ -62,7 +62,7 @@ class Line:
         self.host, self.path = url.netloc, url.path.rstrip("/")
         self._token = target.token
         self._stream: trio.abc.Stream | None = None
-        self._is_due = False  # an answer, which nobody waits for any more if we ask again
+        self._is_due = False  # an answer; one that is late is dropped when we ask again
 
     async def open(self) -> trio.abc.Stream:
         """Connect."""

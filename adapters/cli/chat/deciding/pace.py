@@ -38,7 +38,8 @@ class SleepWatch:
     """Notices that the machine or this program has slept, by the clock on the wall.
 
     A connection may be dead afterwards, and the other side cannot say so. The clock that redraws go
-    by stands still while a machine sleeps. One that somebody has set only costs a connection.
+    by stands still while a machine sleeps. A clock that was set by hand
+    costs a connection and nothing else.
     """
 
     def __init__(self) -> None:
