@@ -19,7 +19,6 @@ MODULES = (
     "fanout",
     "relay",
     "first_token",
-    "paced",
     "first_words",
     "saturated",
     "processes",
