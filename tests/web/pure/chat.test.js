@@ -148,6 +148,35 @@ test("a chat that says something waits for no place any more", () => {
   assert.equal(reduce(waits, piece(1, text("He"))).chat.queued_for_capacity, undefined);
 });
 
+test("an attempt that fails before the retry is answered keeps its error", () => {
+  const failed = { type: "error", error: { kind: "auth", message: "The key was refused." } };
+  const before = reduceAll(newChat("c"), [RUNNING, { type: "status", status: { status: "error" } }, failed]);
+  const answered = { type: "retried", error: before.error, retry: before.retry };
+
+  assert.equal(reduce(before, answered).error, null);
+  const again = { ...failed, error: { ...failed.error } };
+  for (const told of [[RUNNING, again], [again]])
+    assert.deepEqual(reduceAll(before, [...told, answered]).error, failed.error);
+});
+
+test("a pause that begins before the retry is answered stays", () => {
+  const pause = { type: "retry", retry: { attempt: 1, error: "busy", delay_ms: 1000, retrying_at: "2026-01-01T00:00:01Z" } };
+  const before = reduceAll(newChat("c"), [RUNNING, pause]);
+  const answered = { type: "retried", error: before.error, retry: before.retry };
+
+  assert.equal(reduce(before, answered).retry, null);
+  assert.equal(reduceAll(before, [{ ...pause, retry: { ...pause.retry, attempt: 2 } }, answered]).retry.attempt, 2);
+});
+
+test("an answer about the chat that is older than the news fills only what the news left out", () => {
+  const chat = { id: "c", title: "New", status: "error", updated_at: "2026-01-01T00:00:02Z" };
+  const old = { id: "c", title: "Old", status: "running", files: [1], updated_at: "2026-01-01T00:00:01Z" };
+
+  const state = reduceAll(newChat("c"), [{ type: "chat", chat }, { type: "chat", chat: old }]);
+
+  assert.deepEqual(state.chat, { ...old, ...chat });
+});
+
 test("the nodes of a streamed answer stay those of the message that it becomes", () => {
   const streaming = replayed([message(1, "user", "hi"), RUNNING, piece(1, text("He")), piece(2, text("llo"))]);
 

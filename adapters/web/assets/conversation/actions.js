@@ -23,8 +23,9 @@ export function actionsOf(core) {
 
     /** @param {{model?: string, effort?: string}} [how] the turn that failed once more, or its pause is over now */
     async retry({ model, effort } = {}) {
+      const { error, retry } = core.latest();
       const chat = await api.post(`${path}/retry`, { model_config_id: model, reasoning_effort: effort });
-      core.takeNow({ type: "retried" });
+      core.takeNow({ type: "retried", error, retry });
       return takeChat(chat);
     },
 

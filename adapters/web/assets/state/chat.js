@@ -21,7 +21,7 @@
 //   own {key, text}, own-gone {key}             a message is being sent; it was refused
 //   costs {costs}                               a Map of what messages cost, by their ids
 //   whole {message}                             a message of which there was only a cut one
-//   retried                                     a turn is tried once more: no pause, no error
+//   retried {error, retry}                      the turn that had these is tried once more
 //   edited {id, messages}                       the answer to an edit: what was there has gone
 //   sent {key, message?, queued?}               the answer to sending: the message, or its row
 

@@ -28,10 +28,12 @@ export const HANDLERS = {
   approvals: ({ next }, event) =>
     void (next.asks = told(next.arriving?.asks, next.asks, event.approvals ?? [])),
   retry: ({ next }, event) => {
-    next.retry = told(next.arriving?.retry, next.retry, event.retry);
+    next.retry = next.arriving ? told(next.arriving.retry, next.retry, event.retry) : event.retry;
     next.live = null;
   },
-  error: ({ next }, event) => void (next.error = told(next.arriving?.error, next.error, event.error)),
+  error: ({ next }, event) => {
+    next.error = next.arriving ? told(next.arriving.error, next.error, event.error) : event.error;
+  },
   action_required: ({ next }, event) => {
     const calls = event.action_required?.tool_calls ?? [];
     next.calls = told(next.arriving?.calls, next.calls, calls);
@@ -48,7 +50,7 @@ export const HANDLERS = {
   edited: onEdited,
   whole: onWhole,
   costs: onCosts,
-  retried: ({ next }) => void (next.retry = next.error = null),
+  retried: onRetried,
 };
 // Events of the page's own: those that say nothing of where the stream is.
 export const LOCAL = new Set(["connect", "page", "loading", "chat", "own", "own-gone", "sent", "edited", "retried", "whole", "costs"]);
@@ -150,8 +152,20 @@ function onConnect({ next }, { whole }) {
 
 /** @param {Draft} draft @param {Event} event */
 function onChat({ next }, { chat }) {
-  next.chat = kept(next.chat, { ...next.chat, ...chat });
+  const isOld = next.chat && next.chat.updated_at > chat.updated_at; // an answer behind newer news
+  next.chat = kept(next.chat, isOld ? { ...chat, ...next.chat } : { ...next.chat, ...chat });
   next.status ??= chat.status;
+}
+
+/**
+ * The answer to a retry: what it was asked for has gone. The next attempt may have failed before the
+ * answer came; what the stream has told of that stays.
+ * @param {Draft} draft
+ * @param {Event} event
+ */
+function onRetried({ next }, { error, retry }) {
+  if (next.error === error) next.error = null;
+  if (next.retry === retry) next.retry = null;
 }
 
 /** @param {Draft} draft @param {Event} event */
