@@ -85,6 +85,29 @@ def test_a_file_says_what_it_is(path):
     )
 
 
+def test_a_test_looks_before_it_cancels_the_nursery_that_it_runs_in():
+    """The fixture's scope holds the test as well: its next await ends it, and it is green."""
+    end = "nursery.cancel_scope.cancel()"
+    faults = []
+    for path in (ROOT / "tests").rglob("test_*.py"):
+        if end not in (text := path.read_text()):
+            continue
+        for test in ast.walk(ast.parse(text)):
+            if not isinstance(test, ast.AsyncFunctionDef) or not test.name.startswith("test_"):
+                continue
+            if "nursery" in [each.arg for each in test.args.args]:
+                lines = [each.lineno for each in ast.walk(test) if _is_call(each, end)]
+                seen = [each.lineno for each in ast.walk(test) if isinstance(each, ast.Assert)]
+                if lines and seen and max(lines) < max(seen):
+                    faults.append(f"{named(path)}: {test.name} asserts behind {end}")
+
+    assert not faults, "\n".join(faults)
+
+
+def _is_call(node, text):
+    return isinstance(node, ast.Call) and ast.unparse(node) == text
+
+
 def test_a_folder_can_be_taken_in_at_a_glance():
     counts = {}
     for path in MODULES:

@@ -229,7 +229,8 @@ async def test_others_run_between_two_slices_of_a_round(reads, nursery, monkeypa
         async with trio.open_nursery() as following:
             following.start_soon(reads.each, ours, take)
             following.start_soon(reads.each, other, take)
-        nursery.cancel_scope.cancel()
 
-    first, second = order
-    assert second > first
+        first, second = order
+        assert second > first
+        assert 1 == reads.statistics().rounds_count
+        nursery.cancel_scope.cancel()
