@@ -185,7 +185,7 @@ async function patchArchived(ids, archived) {
   const refused = answers.find((answer) => answer.status === "rejected");
   if (refused) for (const [list, was] of before) list.value = was;
   ids.forEach((id, at) => answers[at].status === "fulfilled" && know({ ...known.get(id), archived }));
-  await Promise.all([...new Set([plain, shown.peek()])].map(readAgain));
+  await Promise.all([...new Set([plain, ...(refused ? [needing] : []), shown.peek()])].map(readAgain));
   if (refused) throw refused.reason;
 }
 

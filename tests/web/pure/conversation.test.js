@@ -140,6 +140,23 @@ test("the queue is at once in the order that is asked for, and then as the daemo
   assert.deepEqual(shown(), [1, 2, 3]);
 });
 
+test("a row that goes before its order is answered does not come back", async (t) => {
+  const rows = [1, 2].map((id) => ({ id, content: [{ type: "text", text: String(id) }] }));
+  let decide;
+  const decided = new Promise((resolve) => (decide = resolve));
+  const { conversation, socket } = await aConversation(t, ({ method }) => (method === "PUT" ? decided : undefined));
+  socket.tell(status("running"), { type: "queue_update", queued_messages: rows });
+  await settle();
+
+  const asked = conversation.queue.order([2, 1]);
+  socket.tell({ type: "queue_update", queued_messages: [rows[0]] });
+  await settle();
+  decide([200, { queued_messages: [rows[1], rows[0]] }]);
+  await asked;
+
+  assert.deepEqual(conversation.queue.rows.value.map((row) => row.id), [1]);
+});
+
 test("an edit drops what stood behind the message, before the stream says so", async (t) => {
   const { conversation } = await aConversation(t, ({ method }) => (method === "PATCH" ? [200, { message: message(5, "user", "hello") }] : undefined));
 

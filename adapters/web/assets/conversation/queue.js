@@ -40,11 +40,12 @@ export function queueOf(core) {
 
     /** @param {readonly number[]} ids */
     async order(ids) {
-      const hidden = core.latest().queue.map((row) => row.id).filter((id) => !ids.includes(id));
+      const { queue } = core.latest();
+      const hidden = queue.map((row) => row.id).filter((id) => !ids.includes(id));
       wanted.value = ids;
       try {
         const answer = await api.put(`${path}/order`, { order: [...ids, ...hidden] });
-        core.takeNow({ type: "queue_update", ...answer });
+        if (core.latest().queue === queue) core.takeNow({ type: "queue_update", ...answer }); // the stream may be ahead
       } catch (error) {
         wanted.value = null;
         throw error;
