@@ -9,17 +9,13 @@ import subprocess
 import sys
 from pathlib import Path
 
-from adapters.cli.admin.connection import DaemonClient
-from adapters.cli.bench import targets
-from adapters.cli.bench.plan import Pace, default_chats, load_of
-from adapters.cli.bench.running import run_row
-from adapters.cli.bench.starting import a_daemon, a_provider
+from adapters.cli.bench.plan import Pace, default_chats
 from bench.__main__ import MODULES
+from bench.loads import a_load, a_loaded_daemon
 
 BUILD = Path(__file__).parents[1] / "build"
 PY_SPY = Path(sys.executable).with_name("py-spy")
 RATE = 200  # looks a second
-TOKEN = "a-token-of-the-bench-0123456789"
 WRITE_SECONDS = 60.0  # for the picture to be written
 
 
@@ -42,17 +38,14 @@ def main() -> int:
 
 def _of_daemon(pace: Pace, record: list[str]) -> None:
     [chats] = default_chats(pace)
-    load = load_of(pace, {}, chats)
+    load = a_load(pace, chats)
     with (
-        a_provider(load) as (provider, pid),
-        a_daemon("promptcorner", provider, TOKEN, {}) as daemon,
+        a_loaded_daemon(load) as loaded,
+        subprocess.Popen([*record, "--pid", str(loaded.daemon.pid)]) as looking,
     ):
-        with DaemonClient(daemon.url, TOKEN) as client:
-            target = targets.target_of(client, TOKEN, model=None, provider=provider)
-        with subprocess.Popen([*record, "--pid", str(daemon.pid)]) as looking:
-            run_row("promptcorner", load, target, provider=pid, daemon=daemon, pins=False)
-            looking.send_signal(signal.SIGINT)  # it then writes the picture
-            looking.wait(WRITE_SECONDS)
+        loaded.row(load)
+        looking.send_signal(signal.SIGINT)  # it then writes the picture
+        looking.wait(WRITE_SECONDS)
 
 
 if __name__ == "__main__":

@@ -17,7 +17,6 @@ import os
 import sys
 import tempfile
 import threading
-import time
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -25,7 +24,11 @@ from types import CodeType, FrameType
 
 import trio
 
-from bench.first_token import CHATS_PATH, Chat, a_daemon, a_model, chats, text_part
+from adapters.cli.bench.plan import LoadTarget
+from adapters.cli.bench.processes.chat import BenchChat, open_watchers
+from adapters.cli.bench.processes.conversation import WatchedTalk
+from bench.loads import a_load, a_loaded_daemon
+from runtime.clock import machine
 
 QUESTION = "how many functions of ours does a message, a delta or an interrupt pass through?"
 ROOT = Path(__file__).parents[1]
@@ -34,20 +37,26 @@ CALLS_FILE = "BENCH_WAYS_CALLS"  # the variable that says where the daemon write
 SETTLE_SECONDS = 1.0  # after a turn or an interrupt, for the chat's actor to leave
 PATIENCE_SECONDS = 60.0
 WARM_TURNS = 2
+LOAD = a_load("paced", 1, deltas=50)
 
 
-# in the daemon
+# in the daemon, whose interpreter imports this as it starts
+
+NOTING = """\
+import sys
+if "serve" in sys.orig_argv:
+    from bench.ways import note_calls
+    note_calls()
+"""
 
 
-def serve_noting_calls() -> int:
-    """Run the command with every call of a function of ours noted; write the notes at its end."""
-    from promptcorner.__main__ import main
-
+def note_calls() -> None:
+    """Note every call of a function of ours from now on; write the notes when the process ends."""
     calls: list[tuple[float, CodeType]] = []
 
     def note(frame: FrameType, event: str, _: object) -> None:
         if event == "call" and frame.f_code.co_filename.startswith(PACKAGES):
-            calls.append((time.monotonic(), frame.f_code))
+            calls.append((machine(), frame.f_code))
 
     def write() -> None:
         sys.setprofile(None)
@@ -59,47 +68,49 @@ def serve_noting_calls() -> int:
     atexit.register(write)
     threading.setprofile(note)
     sys.setprofile(note)
-    return main()
 
 
 # in the client
 
 
-@dataclass
-class NotingChat(Chat):
-    """A chat that keeps the moments between which its ways lie."""
+@dataclass(slots=True)
+class NotingTalk(WatchedTalk):
+    """A conversation that keeps when each delta was sent by the provider, and seen here."""
 
-    asked: float = 0.0  # when the model had the request of this turn
-    deltas: list[tuple[float, float]] = field(default_factory=list)  # sent by the model, seen here
+    heard: list[tuple[float, float]] = field(default_factory=list)
 
-    def _hear_part(self, text: str, now: float) -> None:
-        for stamps in text.split(";")[:-1]:
-            self.asked, sent = map(float, stamps.split())
-            self.deltas.append((sent, now))
-        super()._hear_part(text, now)
+    def hear_text(self, text: str, moment: float) -> None:
+        known = len(self.turn.delays)
+        WatchedTalk.hear_text(self, text, moment)
+        self.heard += [(moment - delay, moment) for delay in self.turn.delays[known:]]
 
 
-async def _lived(port: int) -> dict[str, tuple[float, float]]:
+async def _lived(target: LoadTarget) -> dict[str, tuple[float, float]]:
     """Let a chat live; return the beginning and the end of each way."""
     ways = {}
     with trio.fail_after(PATIENCE_SECONDS):
-        async with chats(port, 1, NotingChat) as [chat]:
-            assert isinstance(chat, NotingChat)
+        async with open_watchers() as watchers:
+            chat = BenchChat(target, watchers)
+            chat.talk = talk = NotingTalk()
+            await chat.create(LOAD.prompt, machine())
+            await chat.watch()
+            await chat.over()
             for _ in range(WARM_TURNS):
-                await chat.turn("fast")
+                await chat.send(LOAD.prompt, machine())
+                await chat.over()
             await trio.sleep(SETTLE_SECONDS)  # else the end of the last turn is counted as well
-            await chat.turn("slowly")
-            ways["message"] = (chat.posted, chat.asked)
-            ways["delta"] = chat.deltas[-10]  # of the slow turn, with nothing else at that moment
+            await chat.send(LOAD.prompt, machine())
+            await chat.over()
+            assert talk.turn.asked is not None
+            ways["message"] = (talk.turn.began, talk.turn.asked)
+            ways["delta"] = talk.heard[-10]  # with nothing else at that moment
             for _ in ("warm", "counted"):  # the first one prepares its statements
-                chat.begin()
-                message = {"content": text_part("slowly")}
-                await chat.requests.ask("POST", f"{CHATS_PATH}/{chat.id}/messages", message)
-                await trio.sleep(SETTLE_SECONDS)
-                began = time.monotonic()
+                await chat.send(LOAD.prompt, machine())
+                await trio.sleep(LOAD.answer_seconds / 2)
+                began = machine()
                 await chat.interrupt()
                 await trio.sleep(SETTLE_SECONDS)
-                ways["interrupt"] = (began, time.monotonic())
+                ways["interrupt"] = (began, machine())
     return ways
 
 
@@ -117,12 +128,13 @@ class Way:
 def ways() -> dict[str, Way]:
     with tempfile.TemporaryDirectory(prefix="promptcorner-bench-") as folder:
         file = Path(folder) / "calls"
-        command = [sys.executable, "-m", "bench.ways", "--daemon"]
-        with a_model() as model, a_daemon(model, command, **{CALLS_FILE: str(file)}) as (port, _):
-            moments = trio.run(_lived, port)
-            end = time.monotonic()
+        (Path(folder) / "sitecustomize.py").write_text(NOTING)
+        noting = {"PYTHONPATH": os.pathsep.join((folder, str(ROOT))), CALLS_FILE: str(file)}
+        with a_loaded_daemon(LOAD, **noting) as loaded:
+            moments = trio.run(_lived, loaded.target)
+            end = machine()
         calls = [json.loads(line) for line in file.read_text().splitlines()]
-    moments["SIGTERM"] = (end, time.monotonic())
+    moments["SIGTERM"] = (end, machine())
     return {name: _way(calls, *between) for name, between in moments.items()}
 
 
@@ -145,7 +157,4 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    if sys.argv[1:2] == ["--daemon"]:
-        del sys.argv[1]
-        sys.exit(serve_noting_calls())
     main()

@@ -33,6 +33,9 @@ def test_a_run_starts_and_ends_its_own_daemon_and_writes_its_results(home):
     assert {"request", "first_words", "deltas", "turn", "send"} <= set(
         row["phases"]["follow_up"]["times"]
     )
+    assert {"admit", "commit", "start", "prepare", "all"} == set(
+        row["phases"]["follow_up"]["stages"]
+    )
     assert 0 < row["phases"]["initial"]["cpu"]["postgresql"] + row["memory"]["pss"]
     assert ["load.json", "load.md", "load.svg"] == sorted(
         each.name for each in (home / "results").iterdir()

@@ -24,6 +24,13 @@ DATABASE_METRICS = {
     "trips": "trips_total",
     "sent_bytes": "sent_bytes_total",
 }
+# The stages of a message on its way to its model: seconds and how many messages, by name.
+STAGES = ("admit", "commit", "start", "prepare", "all")
+STAGE_METRICS = {
+    f"{stage} {what}": f"promptcorner_chatd_message_stage_seconds_{what} {stage}"
+    for stage in STAGES
+    for what in ("sum", "count")
+}
 DAEMON_METRICS = {"daemon": "process_cpu_seconds_total", "rss": "process_resident_memory_bytes"}
 
 
@@ -98,7 +105,10 @@ def of_pools(metrics: dict[str, float], name: str) -> float | None:
 
 
 def read_metrics(url: str, token: str) -> dict[str, float]:
-    """Return what a daemon tells at /metrics, summed by name; nothing if it tells nothing."""
+    """Return what a daemon tells at /metrics, summed by name; nothing if it tells nothing.
+
+    What has a stage is also summed by its name and the stage.
+    """
     try:
         page = httpx2.get(
             f"{url}/metrics",
@@ -109,7 +119,11 @@ def read_metrics(url: str, token: str) -> dict[str, float]:
         found: dict[str, float] = {}
         for each in text_string_to_metric_families(page.text if page.is_success else ""):
             for sample in each.samples:
-                found[sample.name] = found.get(sample.name, 0.0) + sample.value
+                names = [sample.name]
+                if stage := sample.labels.get("stage"):
+                    names.append(f"{sample.name} {stage}")
+                for name in names:
+                    found[name] = found.get(name, 0.0) + sample.value
     except (httpx2.HTTPError, ValueError):
         return {}
     return found

@@ -20,7 +20,7 @@ from adapters.cli.bench.processes.driver import (
     RunFinished,
 )
 from adapters.cli.bench.starting import Child, StartedDaemon, a_driver
-from adapters.cli.bench.telling.figures import Phase, Row
+from adapters.cli.bench.telling.figures import Phase, Row, stage_means
 from adapters.settings.refusals import CannotStart
 
 LATE_SECONDS = 120.0  # beyond the seconds of a row, for its floor, its end and its archive
@@ -42,6 +42,7 @@ class Observed:
         found: dict[str, float | None] = {
             name: gauges.of_pools(metrics, of) for name, of in gauges.DATABASE_METRICS.items()
         }
+        found |= {name: metrics.get(of) for name, of in gauges.STAGE_METRICS.items()}
         found["driver"] = gauges.cpu_seconds([self.driver])
         found["provider"] = None if self.provider is None else gauges.cpu_seconds([self.provider])
         if self.daemon is None:
@@ -50,7 +51,7 @@ class Observed:
             return found
         database = gauges.database_of(self.daemon.data_dir)
         servers = [] if database is None else gauges.family(database)
-        found["daemon"] = gauges.cpu_seconds(self.own_processes())
+        found["daemon"] = gauges.cpu_seconds(processes_of(self.daemon))
         living = gauges.cpu_seconds(servers)
         ended = None if database is None else gauges.cpu_seconds([database], with_ended=True)
         alone = None if database is None else gauges.cpu_seconds([database])
@@ -58,20 +59,20 @@ class Observed:
             found["postgresql"] = living + ended - alone
         return found
 
-    def own_processes(self) -> list[int]:
-        """Return the processes of a daemon of ours, without its database."""
-        assert self.daemon is not None
-        database = gauges.database_of(self.daemon.data_dir)
-        servers = set() if database is None else set(gauges.family(database))
-        return [pid for pid in gauges.family(self.daemon.pid) if pid not in servers]
-
     def memory(self) -> dict[str, float | None]:
         """Return what the daemon has in memory now."""
         if self.daemon is not None:
-            return gauges.memory_megabytes(self.own_processes())
+            return gauges.memory_megabytes(processes_of(self.daemon))
         metrics = gauges.read_metrics(self.target.url, self.target.token)
         size = metrics.get(gauges.DAEMON_METRICS["rss"])
         return {"rss": None if size is None else size / 2**20, "pss": None}
+
+
+def processes_of(daemon: StartedDaemon) -> list[int]:
+    """Return the processes of a daemon of ours, without its database."""
+    database = gauges.database_of(daemon.data_dir)
+    servers = set() if database is None else set(gauges.family(database))
+    return [pid for pid in gauges.family(daemon.pid) if pid not in servers]
 
 
 @dataclass(slots=True)
@@ -132,9 +133,10 @@ def _note(seen: _Collected, line: PhaseEnds, observed: Observed) -> None:
         name: None if value is None or (base := seen.began.get(name)) is None else value - base
         for name, value in now.items()
     }
-    database = {name: grown[name] for name in gauges.DATABASE_METRICS}
-    cpu = {name: value for name, value in grown.items() if name not in database}
-    phase = Phase(line.seconds, line.turns, line.deltas, line.live, line.times, cpu, database)
+    database = {name: grown.pop(name) for name in gauges.DATABASE_METRICS}
+    stages = stage_means({name: grown.pop(name) for name in gauges.STAGE_METRICS})
+    seen_by_clients = (line.seconds, line.turns, line.deltas, line.live, line.times)
+    phase = Phase(*seen_by_clients, grown, database, stages)
     if line.name == "floor":
         seen.floor = phase
     else:

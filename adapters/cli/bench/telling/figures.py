@@ -34,6 +34,7 @@ class Phase(msgspec.Struct, frozen=True):
     times: dict[str, Percentiles]
     cpu: dict[str, float | None] = {}  # seconds of processor time, by process
     database: dict[str, float | None] = {}  # statements, commits and bytes, of the whole phase
+    stages: dict[str, float] = {}  # of a message on its way to its model: means, milliseconds
 
 
 class Row(msgspec.Struct, frozen=True, kw_only=True):
@@ -85,6 +86,17 @@ def floor_ratio(row: Row, phase: str) -> float | None:
     return ratio(own, cpu_per_turn(row.floor, "driver"))
 
 
+def stage_means(grown: Mapping[str, float | None]) -> dict[str, float]:
+    """Return the mean of each stage in milliseconds, of its seconds and its messages."""
+    found = {}
+    for name, count in grown.items():
+        stage, _, what = name.partition(" ")
+        seconds = grown.get(f"{stage} sum")
+        if what == "count" and count and seconds is not None:
+            found[stage] = seconds / count * 1e3
+    return found
+
+
 def per_turn(phase: Phase, name: str) -> float | None:
     """Return how much of a count of the database a turn took."""
     whole = phase.database.get(name)
@@ -124,10 +136,12 @@ def measures(row: Row) -> dict[str, float]:
             }
         if phase.turns and name != "interrupt":
             found[f"{name}.turns_per_second"] = phase.turns / phase.seconds
+            found[f"{name}.live_share"] = phase.live / phase.turns
             for process in ("daemon", "postgresql"):
                 found[f"{name}.{process}_cpu_ms_per_turn"] = cpu_per_turn(phase, process)
             found |= {f"{name}.{each}_per_turn": per_turn(phase, each) for each in phase.database}
             found[f"{name}.cpu_by_floor"] = floor_ratio(row, name)
+            found |= {f"{name}.{stage}_mean_ms": ms for stage, ms in phase.stages.items()}
     found |= {f"memory.{name}_mb": size for name, size in row.memory.items()}
     return {name: value for name, value in found.items() if value is not None}
 

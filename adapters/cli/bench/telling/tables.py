@@ -25,6 +25,12 @@ COUNTS = {
     "trips": "waits for the database per turn",
     "sent_bytes": "bytes to the database per turn",
 }
+STAGES = {
+    "admit": "a message: its head is read → its transaction begins, ms",
+    "commit": "→ COMMIT is answered, ms",
+    "start": "→ its actor begins the step, ms",
+    "prepare": "→ the model is about to be asked, ms",
+}
 PHASES = {
     "floor": "the floor",
     "initial": "new chats",
@@ -129,6 +135,9 @@ def cost_rows(row: Row) -> Iterable[Sequence[str]]:
             yield words, "turns heard while they went on", share(phase.live / phase.turns)
             for what, meaning in COUNTS.items():
                 yield words, meaning, number(figures.per_turn(phase, what))
+            for stage, meaning in STAGES.items():
+                if stage in phase.stages:
+                    yield words, meaning, number(phase.stages[stage])
 
 
 def failure_lines(rows: Iterable[Row]) -> Iterable[str]:

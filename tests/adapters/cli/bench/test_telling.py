@@ -54,6 +54,12 @@ def test_nothing_seen_is_no_figure():
     assert figures.cpu_per_turn(a_phase(turns=0, daemon=1.0), "daemon") is None
 
 
+def test_a_stage_is_told_as_the_mean_of_its_messages():
+    grown = {"admit sum": 0.5, "admit count": 100.0, "commit sum": 1.0, "commit count": 0.0}
+
+    assert {"admit": 5.0} == figures.stage_means(grown | {"start sum": None, "start count": None})
+
+
 @pytest.mark.parametrize(
     ("value", "base", "found"), [(3.0, 2.0, 1.5), (3.0, 0.0, None), (None, 2.0, None)]
 )
