@@ -8,6 +8,7 @@ import re
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import Enum
+from math import inf
 from types import MappingProxyType
 from typing import Any, Protocol, TypeVar
 from uuid import UUID
@@ -72,6 +73,8 @@ class Caller:
     scopes: frozenset[str]  # of the token
     token: str  # its id, never its secret
     via: TokenSource
+    # When the token ends, by the clock of the run, if it is not used any more.
+    until: float = field(default=inf, compare=False)
 
     def may(self, scope: str) -> bool:
         """Return whether the token covers a scope. An empty one is covered by every token."""

@@ -126,7 +126,7 @@ class _KnownToken:
 
     def caller(self, scopes: frozenset[str], via: TokenSource) -> Caller:
         user = self.user
-        return Caller(user.id, user.username, user.is_admin, scopes, self.token, via)
+        return Caller(user.id, user.username, user.is_admin, scopes, self.token, via, self.until)
 
 
 @dataclass(frozen=True, slots=True)
@@ -216,9 +216,11 @@ class Callers:
         self._used(known.token)
         return known.caller(known.scopes, shown.via)
 
-    async def is_good(self, token: str) -> bool:
-        """Return whether the token of this id lets a caller in."""
-        return await self._good(token) is not None
+    async def good_until(self, token: str) -> float | None:
+        """Return how long the token of this id lets a caller in, by what is stored now; None if it
+        does not."""
+        known = await self._look(token)
+        return None if known is None else known.until
 
     def forget(self, user: UserId) -> None:
         """Forget what is remembered of a user: their tokens or their rights have changed."""

@@ -1,8 +1,8 @@
 """Streams that are open: they end when the token that opened them is no longer good.
 
 A request is let in once, and a stream may go on for weeks. So whenever something of its user has
-changed, the tokens of their streams are checked again, in a task of its own: no stream has a task
-or a clock for it, and where nothing changes nothing is done.
+changed, or the time of its token is over, the tokens of their streams are checked again, in a task
+of its own: no stream has a task or a clock for it, and where nothing changes no token is looked at.
 
 A change between the moment when a caller is let in and the moment when their stream is known here
 is not missed: a stream that begins soon after a change is checked as well.
@@ -28,6 +28,7 @@ from runtime.statistics import CounterMetric, GaugeMetric
 POLICY_VIOLATION = 1008  # how a socket is closed whose token is no longer good
 LATELY_SECONDS = 60.0  # after a change of a user, their new streams are checked
 RETRY_SECONDS = 1.0  # when the database is away; doubted streams go on so long
+LOOK_SECONDS = 30.0  # between two looks at the clock; so long a stream may outlive its token
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,10 +38,11 @@ class TokenEnded(Cause):
     token: str
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(slots=True, eq=False)
 class _Open:
     token: str
     end: Callable[[], None]
+    until: float  # then the token ends, unless it was used since
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,7 +89,9 @@ class OpenStreams:
         """Check streams until cancelled. No fault of the database ends it."""
         while True:
             while not self._doubted:
-                await self._more.park()
+                with trio.move_on_after(LOOK_SECONDS):
+                    await self._more.park()
+                self._doubt_expired()
             user = self._doubted.pop()
             try:
                 await self._look(user)
@@ -138,7 +142,7 @@ class OpenStreams:
                 await body.aclose()
 
     def _enter(self, caller: Caller, end: Callable[[], None]) -> _Open:
-        stream = _Open(caller.token, end)
+        stream = _Open(caller.token, end, caller.until)
         self._open.setdefault(caller.id, set()).add(stream)
         if max(self._lately.get(caller.id, 0.0), self._all_lately) > now():
             self._look_at(caller.id)
@@ -155,13 +159,26 @@ class OpenStreams:
             self._doubted.add(user)
             self._more.unpark()
 
+    def _doubt_expired(self) -> None:
+        """Check the streams of tokens whose time is over: one that was used may go on."""
+        for user, streams in self._open.items():
+            if any(stream.until <= now() for stream in streams):
+                self._doubted.add(user)
+
     async def _look(self, user: UserId) -> None:
         for token in {stream.token for stream in self._open.get(user, ())}:
-            if not await self._callers.is_good(token):
+            until = await self._callers.good_until(token)
+            if until is None:
                 self._end(user, token)
+                continue
+            for stream in self._of_token(user, token):
+                stream.until = until
+
+    def _of_token(self, user: UserId, token: str) -> list[_Open]:
+        return [stream for stream in self._open.get(user, ()) if stream.token == token]
 
     def _end(self, user: UserId, token: str) -> None:
-        ending = [stream for stream in self._open.get(user, ()) if stream.token == token]
+        ending = self._of_token(user, token)
         for stream in ending:
             stream.end()
         self._ended_count += len(ending)

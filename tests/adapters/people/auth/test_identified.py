@@ -1,5 +1,7 @@
 """Callers without a token, whom an identity source of a plugin knows."""
 
+from math import inf
+
 import pytest
 
 from adapters.http.refusals import HttpError
@@ -79,7 +81,8 @@ async def test_a_user_who_is_suspended_or_deleted_is_not_let_in(door, end):
     after = await door.asks("GET", ME, **of("ann"))
 
     assert (200, 401) == (before.status, after.status)
-    assert not await door.auth.callers.is_good(f"{IDENTITY}{(await id_of(door, 'ann'))}")
+    ann = f"{IDENTITY}{(await id_of(door, 'ann'))}"
+    assert await door.auth.callers.good_until(ann) is None
 
 
 async def id_of(door, name):
@@ -130,8 +133,9 @@ async def test_a_source_that_fails_refuses_those_alone_who_show_nothing_else(doo
 async def test_a_stream_of_such_a_caller_lives_as_long_as_its_user_may_come_in(door):
     ann = f"{IDENTITY}{await id_of(door, 'ann')}"
 
-    assert await door.auth.callers.is_good(ann)
-    assert not await door.auth.callers.is_good(f"{IDENTITY}00000000-0000-0000-0000-000000000009")
+    assert inf == await door.auth.callers.good_until(ann)
+    nobody = f"{IDENTITY}00000000-0000-0000-0000-000000000009"
+    assert await door.auth.callers.good_until(nobody) is None
 
 
 async def test_such_a_caller_has_nothing_to_log_out_of(door):

@@ -1,6 +1,7 @@
 """A stream ends with the token that opened it, and goes on with every other."""
 
 from dataclasses import replace
+from math import inf
 from urllib.parse import urlsplit
 
 import pytest
@@ -16,6 +17,7 @@ from adapters.http.endpoints import (
     TokenSource,
     Upgrade,
 )
+from adapters.http.requests import ClientConnection, HttpRequest
 from adapters.people.auth import open_streams as bounds
 from adapters.people.auth.open_streams import OpenStreams
 from adapters.people.store.users import OWNER
@@ -25,16 +27,16 @@ from tests.patience import PATIENCE_SECONDS
 
 
 class Gate:
-    """Which tokens are good; it may be away."""
+    """Which tokens are good, and until when; it may be away."""
 
     def __init__(self):
-        self.bad, self.asked, self.fault = set(), [], None
+        self.bad, self.asked, self.fault, self.until = set(), [], None, inf
 
-    async def is_good(self, token):
+    async def good_until(self, token):
         self.asked.append(token)
         if self.fault is not None:
             raise self.fault
-        return token not in self.bad
+        return None if token in self.bad else self.until
 
 
 class Line:
@@ -47,12 +49,16 @@ class Line:
         self.closed = code, reason
 
 
-def caller(user="ann", token="t1"):
-    return Caller(user, user, False, frozenset({"all"}), token, TokenSource.HEADER)
+def caller(user="ann", token="t1", until=inf):
+    return Caller(user, user, False, frozenset({"all"}), token, TokenSource.HEADER, until)
 
 
 def call(who):
     return Call(who, {}, (), {}, b"")
+
+
+async def no_body(_bytes_max):
+    return b""
 
 
 async def until_cut(_socket):
@@ -165,6 +171,34 @@ async def test_a_database_that_is_away_only_puts_it_off(autojump_clock, gate, op
     assert CLOSED == line.closed
 
 
+async def test_a_stream_ends_soon_after_the_time_of_its_token_is_over(autojump_clock, gate, opened):
+    lines = [
+        await opened(caller(until=trio.current_time() + 100)),
+        await opened(caller("bob", "t2")),
+    ]
+    gate.bad = {"t1", "t2"}
+
+    await trio.sleep(99)
+    assert ([], None) == (gate.asked, lines[0].closed)
+    await trio.sleep(1 + bounds.LOOK_SECONDS)
+    await wait_all_tasks_blocked()
+
+    assert [CLOSED, None] == [line.closed for line in lines]
+
+
+async def test_a_stream_goes_on_for_as_long_as_its_session_is_used(autojump_clock, gate, opened):
+    line = await opened(caller(until=trio.current_time() + 100))
+    gate.until = trio.current_time() + 1_000
+
+    await trio.sleep(999)
+    assert (["t1"], None) == (gate.asked, line.closed)
+    gate.bad = {"t1"}
+    await trio.sleep(1 + bounds.LOOK_SECONDS)
+    await wait_all_tasks_blocked()
+
+    assert CLOSED == line.closed
+
+
 async def test_a_stream_that_ends_by_itself_is_forgotten_and_not_closed_again(gate):
     async def ends(_socket):
         pass
@@ -267,6 +301,27 @@ async def test_a_stream_of_a_user_ends_when_his_token_is(people, nursery, end):
             while lines[0].closed is None:
                 await trio.sleep(0.002)
         assert [CLOSED, None] == [line.closed for line in lines]
+
+
+async def test_a_stream_does_not_outlive_a_token_that_expires(people, nursery, rushing_clock):
+    async with a_door(people) as door:
+        ann = await door.joins("ann")
+        await door.rows("UPDATE tokens SET expires_at = now() + interval '1 hour'")
+        headers = {"coder-session-token": ann.token}
+        asking = HttpRequest("GET", "/", "", headers, ClientConnection("192.0.2.1"), no_body)
+        who = await door.auth.callers.of(asking)
+        upgrade = await door.auth.streams.guarding(row(opens_socket)).handle(call(who))
+        line = Line()
+        nursery.start_soon(upgrade.serve, line)
+        await wait_all_tasks_blocked()
+
+        await door.rows("UPDATE tokens SET expires_at = now()")  # as if the hour were over
+        rushing_clock.jump(3_600 + bounds.LOOK_SECONDS)
+
+        with trio.fail_after(PATIENCE_SECONDS):
+            while line.closed is None:
+                await trio.sleep(0.002)
+        assert CLOSED == line.closed
 
 
 ASKING = (
