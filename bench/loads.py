@@ -22,14 +22,16 @@ class LoadedDaemon:
     target: LoadTarget
     provider: int  # its process
 
+    def load(self, load: Load, *, pins: bool = False) -> Row:
+        """Load it once, whatever fails."""
+        daemon, provider = self.daemon, self.provider
+        return run_row(daemon.name, load, self.target, provider=provider, daemon=daemon, pins=pins)
+
     def row(self, load: Load) -> Row:
-        """Load it once. It has a core for itself if it is one process, as `promptcorner bench` does
-        it."""
-        daemon = self.daemon
-        pins = len(processes_of(daemon)) == 1 and len(gauges.cores()) > 1
-        row = run_row(
-            daemon.name, load, self.target, provider=self.provider, daemon=daemon, pins=pins
-        )
+        """Load it once, without a failure. It has a core for itself if it is one process, as
+        `promptcorner bench` does it."""
+        is_one = len(processes_of(self.daemon)) == 1
+        row = self.load(load, pins=is_one and len(gauges.cores()) > 1)
         if row.failures:
             raise RuntimeError(f"the load failed: {row.reasons}")
         return row

@@ -17,17 +17,14 @@ import sys
 import psycopg
 import trio
 
-from adapters.cli.admin.connection import DaemonClient
-from adapters.cli.bench import gauges, targets
-from adapters.cli.bench.plan import load_of
-from adapters.cli.bench.running import run_row
-from adapters.cli.bench.starting import StartedDaemon, a_daemon, a_provider
+from adapters.cli.bench import gauges
+from adapters.cli.bench.starting import StartedDaemon
 from bench.fixtures import a_database
+from bench.loads import a_load, a_loaded_daemon
 from bench.report import RESULTS
 from runtime.clock import machine
 
 CHATS, TURNS, DELTAS = 100, 20, 20
-TOKEN = "a-token-of-the-bench-0123456789"
 MINUTES, MINUTES_MAX = 10.0, 24 * 60.0
 WARM_SHARE, WARM_SECONDS = 0.25, 60.0  # of the whole, and at the most
 TABLES = """
@@ -56,26 +53,23 @@ def looked_at(connection: psycopg.Connection, daemon: StartedDaemon) -> dict[str
 
 
 async def soak(minutes: float) -> dict[str, object]:
-    load = load_of("saturated", {"turns": TURNS, "deltas": DELTAS, "think": 0.05}, CHATS)
+    load = a_load("saturated", CHATS, turns=TURNS, deltas=DELTAS, think=0.05)
     turns = failed = 0
     async with a_database() as cluster:
         with (
             psycopg.connect(cluster.conninfo, autocommit=True) as connection,
-            a_provider(load) as (provider, pid),
-            a_daemon("promptcorner", provider, TOKEN, {"DATABASE_URL": cluster.conninfo}) as daemon,
+            a_loaded_daemon(load, DATABASE_URL=cluster.conninfo) as loaded,
         ):
-            with DaemonClient(daemon.url, TOKEN) as client:
-                target = targets.target_of(client, TOKEN, model=None, provider=provider)
             seconds = minutes * 60
             began, begin = machine(), None
             while machine() - began < seconds:
-                row = run_row("promptcorner", load, target, provider=pid, daemon=daemon, pins=False)
+                row = loaded.load(load)
                 turns += sum(phase.turns for phase in row.phases.values())
                 failed += sum(row.failures.values())
                 if begin is None and machine() - began > min(seconds * WARM_SHARE, WARM_SECONDS):
-                    begin = looked_at(connection, daemon) | {"turns": turns}
+                    begin = looked_at(connection, loaded.daemon) | {"turns": turns}
                 print(f"{machine() - began:.0f} s: {turns} turns, {failed} failed", flush=True)
-            end = looked_at(connection, daemon) | {"turns": turns}
+            end = looked_at(connection, loaded.daemon) | {"turns": turns}
     return {"minutes": minutes, "failed": failed, "begin": begin, "end": end}
 
 

@@ -1,5 +1,6 @@
 """What every test may ask for: one real PostgreSQL per run, and an empty database of its own."""
 
+import gc
 import itertools
 import re
 import signal
@@ -60,6 +61,22 @@ def pytest_runtest_setup(item):
     delays.seed(item.nodeid)
 
 
+@pytest.hookimpl(wrapper=True)
+def pytest_collection(session):
+    """Collect without Python's collector of garbage, and have it leave alone what is there then.
+
+    All tests together are a million objects, which stay until the end. Walked again and again they
+    took a third of the time of collecting, and a twelfth of that of short tests.
+    """
+    gc.disable()
+    try:
+        return (yield)
+    finally:
+        gc.collect()
+        gc.freeze()
+        gc.enable()
+
+
 def pytest_collection_modifyitems(items):
     """Refuse names that another process would make up anew: all workers have to find the same.
 
@@ -113,10 +130,14 @@ def server():
 
 @pytest.fixture
 def database(server):
-    """The conninfo of a new, empty database; dropped after the test, whoever is still in it."""
+    """The conninfo of a new, empty database; dropped after the test, whoever is still in it.
+
+    Its files are copied as they are, which takes the server a third of what their pages take one by
+    one.
+    """
     name = f"test_{next(NUMBERS)}"
     with psycopg.connect(server, autocommit=True) as connection:
-        connection.execute(f"CREATE DATABASE {name} TEMPLATE template0")
+        connection.execute(f"CREATE DATABASE {name} TEMPLATE template0 STRATEGY file_copy")
         yield make_conninfo(server, dbname=name)
         connection.execute(f"DROP DATABASE IF EXISTS {name} WITH (FORCE)")
 

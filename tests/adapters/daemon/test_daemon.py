@@ -11,8 +11,9 @@ from adapters.daemon.daemon import NEW_OBJECTS_MAX, tune_garbage_collector
 @pytest.fixture
 def usual_collector():
     before = gc.get_threshold()
+    gc.unfreeze()  # what tests/conftest.py has frozen
     yield
-    gc.unfreeze()
+    gc.freeze()
     gc.set_threshold(*before)
 
 

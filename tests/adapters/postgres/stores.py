@@ -72,7 +72,7 @@ def a_copy(server: str, name: str) -> str:
     """The conninfo of a database of this name with our schema, and nobody in it."""
     _make_pristine(server)
     with psycopg.connect(server, autocommit=True) as connection:
-        connection.execute(f"CREATE DATABASE {name} TEMPLATE {PRISTINE}")
+        connection.execute(f"CREATE DATABASE {name} TEMPLATE {PRISTINE} STRATEGY file_copy")
     return make_conninfo(server, dbname=name)
 
 
@@ -80,7 +80,7 @@ def a_copy(server: str, name: str) -> str:
 def _make_pristine(server: str) -> None:
     """What is migrated once in a run, and then only copied."""
     with psycopg.connect(server, autocommit=True) as connection:
-        connection.execute(f"CREATE DATABASE {PRISTINE} TEMPLATE template0")
+        connection.execute(f"CREATE DATABASE {PRISTINE} TEMPLATE template0 STRATEGY file_copy")
     trio.run(migrate, make_conninfo(server, dbname=PRISTINE))
 
 
