@@ -40,11 +40,8 @@ SHARED_THREADS = {
     "trio.open_file": ("open in runtime.threads", ""),
     "trio.wrap_file": ("open in runtime.threads", ""),
     "trio.run_process": ("adapters.workspaces.disk", ""),
-    # The parent of processes, and the commands that copy a database, have no workspaces.
-    "trio.lowlevel.open_process": (
-        "adapters.workspaces.disk",
-        "adapters/daemon/parent.py adapters/postgres/dump.py",
-    ),
+    # The commands that copy a database have no workspaces.
+    "trio.lowlevel.open_process": ("adapters.workspaces.disk", "adapters/postgres/dump.py"),
     "trio.socket.socket": ("a socket made in runtime.threads, then from_stdlib_socket", ""),
     "trio.socket.getaddrinfo": ("adapters.settings.names.look_up", ""),
     "trio.socket.getnameinfo": ("adapters.settings.names.look_up", ""),

@@ -14,8 +14,11 @@ from adapters.cli.command_line import (
 )
 from adapters.daemon.listening.daemons import announced
 from adapters.daemon.membership import membership_of
+from adapters.daemon.parent.starting import StartProcess
+from adapters.daemon.systemd import Systemd
 from adapters.settings import Config, names
 from adapters.settings.refusals import CannotStart
+from runtime.clock import machine
 
 DESCRIPTION = """\
 Run the daemon until SIGTERM or ctrl-C; a second one exits at once.
@@ -48,24 +51,61 @@ def run(options: argparse.Namespace) -> int:
     member = membership_of(os.environ)
     config = load_config(options, process=None if member is None else member.number)
     if member is None and config.processes > 1:
-        return names.run(_serve_as_parent, config)
+        return _serve_as_parent(config)
 
     gc.disable()  # imports make a hundred thousand objects that stay; the daemon enables it
-    from adapters.daemon import daemon  # the parent has no use for it, and stays small
+    from adapters.daemon import daemon  # where it cannot be copied, a parent has no use for it
 
     names.run(daemon.serve, config, member)
     return 0
 
 
-async def _serve_as_parent(config: Config) -> int:
-    from adapters.daemon.parent import bind_sockets, serve
+def _serve_as_parent(config: Config) -> int:
+    from adapters.daemon.parent.addresses import bind_sockets
+    from adapters.daemon.parent.loop import ParentProcess, heard_signals
 
     _check_connections(config)
-    sockets, address = await bind_sockets(config.host, config.port, config.processes)
-    with announced(config, address):
-        return await serve(
-            sys.argv[1:], sockets, drain_seconds=config.drain_seconds, address=address
+    began, systemd = machine(), Systemd(os.environ, machine)
+    sockets, address = bind_sockets(config.host, config.port, config.processes)
+    with announced(config, address), heard_signals() as signals:
+        parent = ParentProcess(
+            _start_process(),
+            sockets,
+            signals,
+            systemd,
+            drain_seconds=config.drain_seconds,
+            address=address,
+            began=began,
         )
+        parent.run()
+        return parent.outcome()
+
+
+def _start_process() -> StartProcess:
+    """Return what starts each process: as a copy of this one where that can be."""
+    from adapters.cli.main import main
+    from adapters.daemon.parent.starting import may_copy, starts_copies, starts_programs
+
+    if may_copy():
+        _preload()
+        if may_copy():  # what is imported has begun no thread
+            return starts_copies(main)
+    # -P: modules in the directory where we were started are not ours.
+    return starts_programs([sys.executable, "-P", "-m", "promptcorner", *sys.argv[1:]])
+
+
+def _preload() -> None:
+    """Import and load what every process needs; what only some deployments use is left to them.
+
+    Their objects stay, so that it would be no use to look for garbage among them.
+    """
+    from adapters.models.costs import load_table_now
+
+    gc.disable()
+    from adapters.daemon import daemon  # noqa: F401
+
+    load_table_now()
+    gc.enable()
 
 
 def _check_connections(config: Config) -> None:

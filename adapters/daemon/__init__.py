@@ -2,11 +2,14 @@
 
 For other rooms:
     daemon           runs the daemon: the composition root
-    parent           runs several processes and restarts them
+    parent.loop       runs several processes and restarts them
+    parent.addresses  binds their sockets
+    parent.starting   starts one of them, as a copy of the parent or as a program
     listening.daemons        tells commands on this machine where a daemon listens
     listening.certificates   tells of the certificate that a daemon shows, and believes no other
     listening.trusted_files  tells whether such a file may be believed
     membership       tells a process its place among several
+    systemd          tells systemd that the daemon is ready, stopping, alive
 
 Inside:
     chat_wiring      puts together what runs chats
@@ -16,7 +19,7 @@ Inside:
     route_wiring     puts together the routes and the door before them
     relay_wiring     puts together the relay between processes
     text_values      says which texts of the API have only some values, and which
-    systemd          tells systemd that the daemon is ready, stopping, alive
     listening/       keeps the files that say where daemons listen
+    parent/          the parent of several processes
     metrics/         counts for Prometheus
 """

@@ -1,7 +1,8 @@
 """Messages to systemd: ready, stopping, still alive. Nothing is sent where it does not listen.
 
     systemd = Systemd(os.environ)
-    nursery.start_soon(systemd.run)     says that it is alive, as often as the watchdog wants
+    nursery.start_soon(systemd.run)     says that it is alive, as often as the watchdog wants;
+                                        without trio: beat_when_due(), again at next_beat
     systemd.ready("serves at …")        lets units that come after this one start
     systemd.stopping(drain_seconds)     asks systemd to wait longer than it would
 
@@ -11,7 +12,7 @@ https://www.freedesktop.org/software/systemd/man/latest/sd_notify.html
 
 import os
 import socket
-from collections.abc import MutableMapping
+from collections.abc import Callable, MutableMapping
 from math import inf
 
 import trio
@@ -31,15 +32,17 @@ STATUS_MAX = 200  # characters; the rest is left out
 class Systemd:
     """The daemon's end of systemd's notification socket."""
 
-    def __init__(self, environ: MutableMapping[str, str]) -> None:
+    def __init__(self, environ: MutableMapping[str, str], clock: Callable[[], float] = now) -> None:
         """Take systemd's variables out of the environment, so that no child speaks in our name."""
+        self._clock = clock
         self._address = _address(environ.pop(SOCKET, ""))
         watchdog, pid = environ.pop(WATCHDOG, ""), environ.pop(WATCHDOG_PID, "")
         ours = watchdog.isdecimal() and int(watchdog) > 0 and pid in ("", str(os.getpid()))
         self._watched = ours and self._address is not None
         self._beat_seconds = int(watchdog) / 1e6 / 2 if self._watched else BEAT_SECONDS
         # Until then each beat asks for more time to start or to stop.
-        self._patience_ends = now() + START_SECONDS_MAX if self._address else -inf
+        self._patience_ends = clock() + START_SECONDS_MAX if self._address else -inf
+        self.next_beat = inf if self._address is None else -inf
         self._complained = False
 
     def ready(self, status: str) -> None:
@@ -51,19 +54,27 @@ class Systemd:
         self._say(_status(status))
 
     def stopping(self, drain_seconds: float) -> None:
-        self._patience_ends = now() + drain_seconds + STOP_SECONDS
+        self._patience_ends = self._clock() + drain_seconds + STOP_SECONDS
         drain = f"hands its chats on, within {drain_seconds:g} s"
         self._say("STOPPING=1", _status(drain), self._more_time())
 
     async def run(self) -> None:
         """Send the watchdog a beat until cancelled; a loop that stands still sends none."""
         while self._address is not None:
-            words = ["WATCHDOG=1"] if self._watched else []
-            if now() < self._patience_ends:
-                words.append(self._more_time())
-            if words:
-                self._say(*words)
-            await trio.sleep(self._beat_seconds)
+            self.beat_when_due()
+            await trio.sleep(max(0.0, self.next_beat - self._clock()))
+
+    def beat_when_due(self) -> None:
+        """Send the watchdog its next beat, if it is time for it."""
+        moment = self._clock()
+        if moment < self.next_beat:
+            return
+        self.next_beat = moment + self._beat_seconds
+        words = ["WATCHDOG=1"] if self._watched else []
+        if moment < self._patience_ends:
+            words.append(self._more_time())
+        if words:
+            self._say(*words)
 
     def _more_time(self) -> str:
         return f"EXTEND_TIMEOUT_USEC={int(BEATS_PATIENCE * self._beat_seconds * 1e6)}"

@@ -12,6 +12,7 @@ has answered. A model that fails is not booked: nothing tells what that cost.
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from decimal import Decimal
+from functools import cache
 from uuid import UUID
 
 import trio
@@ -96,11 +97,13 @@ def cost_of(
 
 
 async def load_table() -> Lookup:
-    """Load the bundled table; a look-up in it takes 0.1 ms."""
-    return await read(LOADING, _load)
+    """Load the bundled table, if it is not loaded yet; a look-up in it takes 0.1 ms."""
+    return await read(LOADING, load_table_now)
 
 
-def _load() -> Lookup:
+@cache
+def load_table_now() -> Lookup:
+    """Load the bundled table in this very thread, once in a process and its copies."""
     from genai_prices import Usage as Counted
     from genai_prices import calc_price
 

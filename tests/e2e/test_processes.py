@@ -4,6 +4,7 @@ import contextlib
 import os
 import re
 import signal
+import sys
 from pathlib import Path
 
 import httpx2
@@ -85,11 +86,11 @@ class Family(Daemon):
 
 
 def number_of(pid):
-    """As the parent has told it; 0: it tells us nothing, or is no more."""
+    """As its title tells; 0: it tells us nothing, or is no more."""
     with contextlib.suppress(OSError):
-        for said in Path(f"/proc/{pid}/environ").read_text().split("\0"):
-            if said.startswith("_PROMPTCORNER_MEMBER="):
-                return int(said.partition("=")[2].partition(":")[0])
+        title = Path(f"/proc/{pid}/comm").read_text().strip()
+        if title.startswith("promptcorner:"):
+            return int(title.partition(":")[2])
     return 0
 
 
@@ -227,6 +228,31 @@ async def test_each_process_has_figures_of_its_own_at_an_address_of_its_own(fami
             assert 404 == (await client.get(f"{url}/api/v2/users/me")).status_code
 
 
+@pytest.mark.skipif(sys.platform != "linux", reason="elsewhere they are programs of their own")
+def test_each_has_of_the_parent_and_the_others_its_sockets_and_nothing_else(family):
+    open_of = {number: sockets_of(pid) for number, pid in family.pids().items()}
+    of_parent = sockets_of(family.process.pid)
+
+    for number, its_own in open_of.items():
+        assert 1 == len(its_own & of_parent), "where it listens: lines have another end"
+        for other in open_of.keys() - {number}:
+            assert not its_own & open_of[other]
+    assert 1 == len(os.listdir(f"/proc/{family.process.pid}/task")), "or none could be copied"
+
+
+def sockets_of(pid):
+    found = set()
+    for path in Path(f"/proc/{pid}/fd").iterdir():
+        with contextlib.suppress(OSError):  # closed meanwhile
+            found.add(os.readlink(path))
+    return {each for each in found if each.startswith("socket:")}
+
+
+def test_each_start_has_a_name_of_its_own(family):
+    begun = family.all_of("lease.begun")
+    assert len(begun) == len({entry["worker"] for entry in begun}) >= 3
+
+
 async def test_a_killed_process_is_started_again_and_the_others_take_its_chats(family):
     async with sites(family) as [site]:
         chats = [await site.create(LONG) for _ in range(6)]
@@ -319,6 +345,22 @@ def test_a_killed_parent_leaves_nobody_behind(home, provider, database):
         eventually(lambda: not any(map(number_of, pids)), "the processes have followed")
         stopped = family.all_of("daemon.stopping")
         assert ["the parent is gone"] * 2 == [entry["cause"] for entry in stopped]
+
+
+async def test_a_parent_with_threads_starts_programs(home, provider, database):
+    with a_folder() as top:
+        (top / "sitecustomize.py").write_text(
+            "import threading, time\n"
+            "threading.Thread(target=time.sleep, args=[3600], daemon=True).start()\n"
+        )
+        path = os.pathsep.join(map(str, (top, ROOT, ROOT / "client")))
+        with a_family(2, home, provider, database, PYTHONPATH=path) as family:
+            family.wait_ready()
+            children = psutil.Process(family.process.pid).children()
+
+            assert [] == [each.pid for each in children if number_of(each.pid)]
+            assert 2 == len({each.pid for each in children if "promptcorner" in each.cmdline()})
+            assert 0 == family.stop()
 
 
 def test_processes_that_cannot_start_say_why_and_end(home, provider):

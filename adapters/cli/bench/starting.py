@@ -118,7 +118,10 @@ def a_daemon(
     with _child(words, env=environ, cwd=home) as process:
         assert process.stdout is not None
         pid = int(process.stdout.readline())
-        yield StartedDaemon(name, _ready_url(home / "log", pid), token, pid, home / "data")
+        several = int(settings.get("PROMPTCORNER_PROCESSES", "1")) > 1
+        ready = "processes.ready" if several else "daemon.ready"
+        url = _ready_url(home / "log", pid, ready)
+        yield StartedDaemon(name, url, token, pid, home / "data")
 
 
 def _decides(variable: str) -> bool:
@@ -127,13 +130,14 @@ def _decides(variable: str) -> bool:
     return variable.startswith(ours) or variable.endswith(("_API_KEY", "_BASE_URL"))
 
 
-def _ready_url(log: Path, pid: int) -> str:
-    """Return where a daemon listens, as soon as it is ready."""
+def _ready_url(log: Path, pid: int, ready: str) -> str:
+    """Return where a daemon listens, as soon as its log says that all of it is ready."""
     pause = threading.Event()  # never set: only its time counts
     for _ in range(int(START_SECONDS / POLL_SECONDS)):
-        for line in log.read_text(errors="replace").splitlines():
-            if line.startswith("{") and '"daemon.ready"' in line:
-                return str(json.loads(line)["url"])
+        lines = log.read_text(errors="replace").splitlines()
+        entries = [json.loads(line) for line in lines if line.startswith("{") and '.ready"' in line]
+        if any(entry["event"] == ready for entry in entries):
+            return str(next(entry["url"] for entry in entries if "url" in entry))
         if not _runs(pid):
             break
         pause.wait(POLL_SECONDS)

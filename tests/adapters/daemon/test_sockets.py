@@ -3,7 +3,7 @@
 import pytest
 import trio
 
-from adapters.daemon.parent import DEALT_OUT, bind_sockets
+from adapters.daemon.parent.addresses import DEALT_OUT, bind_sockets
 from adapters.settings.refusals import CannotStart
 
 
@@ -17,7 +17,7 @@ def closing():
 
 async def test_connections_are_dealt_out_to_those_who_listen(closing):
     assert DEALT_OUT, "this is what Linux does; elsewhere there is one socket for all"
-    groups, address = await bind_sockets("127.0.0.1", 0, 3)
+    groups, address = bind_sockets("127.0.0.1", 0, 3)
     closing += [each for group in groups for each in group]
     port = int(address.rpartition(":")[2])
     first, second, deaf = [group[0] for group in groups]
@@ -46,14 +46,14 @@ def _accepted(listening):
         count += 1
 
 
-async def test_an_address_belongs_to_one_parent(closing):
-    groups, address = await bind_sockets("127.0.0.1", 0, 2)
+def test_an_address_belongs_to_one_parent(closing):
+    groups, address = bind_sockets("127.0.0.1", 0, 2)
     closing += [each for group in groups for each in group]
     groups[0][0].listen(1)
     port = int(address.rpartition(":")[2])
 
     with pytest.raises(CannotStart) as refused:
-        await bind_sockets("127.0.0.1", port, 2)
+        bind_sockets("127.0.0.1", port, 2)
 
     advice = "choose another address with --listen HOST:PORT"
     fact = f"listen 127.0.0.1:{port}: another program listens there already"
