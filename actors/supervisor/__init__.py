@@ -8,6 +8,7 @@ For other rooms:
     slots      the slots for chats: taken, promised to a sender, or free
 
 Inside:
+    crashes    counts how often the actors of chats have crashed in a row
     decide     the rules: what follows the end of a chat actor, a search, a comparison
     heartbeat  keeps the lease of the process, or loses it before others may take the chats
     registry   the chat actors that run in this process

@@ -38,6 +38,7 @@ from actors.supervisor.api import (
     SupervisorMail,
     SupervisorStatistics,
 )
+from actors.supervisor.crashes import CrashCounts
 from actors.supervisor.decide import Forget, GiveBack, Park, SearchState
 from actors.supervisor.deps import SupervisorDeps
 from actors.supervisor.heartbeat import Heartbeat
@@ -52,7 +53,6 @@ from runtime.scope import CausedScope
 
 MAIL_AT_ONCE_MAX = 64
 KEPT_AWAY_MAX = 1_024  # chats that must not run; the oldest is forgotten, and found as an orphan
-CRASHES_REMEMBERED_MAX = 1_024  # chats whose crashes are counted; the oldest is forgotten
 LEAVE_SECONDS = 5.0  # for giving up the lease at the end; then it runs out by itself
 UNANSWERED_LOGGED = 60  # of so many questions in a row that the store did not answer one is logged
 
@@ -89,10 +89,9 @@ class Supervisor:
         self._kept_away: OrderedDict[RunnerId, None] = (
             OrderedDict()
         )  # held, so that no process runs it
-        self._crashes: OrderedDict[ChatId, int] = OrderedDict()
+        self._crashes = CrashCounts()
         self._unanswered: Counter[str] = Counter()  # in a row, by what was asked
         self._search = SearchState.IDLE
-        self._is_short = False  # the last search may have left chats behind for want of a slot
         self._comparing = False
         self._strangers: frozenset[RunnerId] = frozenset()
         self._draining = self._drained = False
@@ -169,20 +168,30 @@ class Supervisor:
                 expecting = self._search is not SearchState.IDLE or self.slots.has_claims
                 running = self._registry.note_moved(news, expecting=expecting)
                 if running is not None:
-                    self._note_waiting(running, news.status)
+                    self._note_slot(running, news)
             case WorkWaits():
                 api.look_for_work(self.address)
             case HintsLost():
+                self.slots.search_widely()
                 api.look_for_work(self.address)
                 api.compare(self.address)
             case _:
                 pass  # running chats is the same under any title, and asks for models
 
+    def _note_slot(self, running: RunningChat, moved: ChatMoved) -> None:
+        """Free the slot of a chat that its actor has given back, or that waits for others."""
+        if moved.by_holder and moved.runner_id is None:
+            self.slots.free(running.holder.runner)
+            if self.slots.is_awaited:
+                api.look_for_work(self.address)
+        else:
+            self._note_waiting(running, moved.status)
+
     def _note_waiting(self, running: RunningChat, status: Status) -> None:
         """Free the slot of a chat that waits for others, for a chat that waits for a slot."""
         is_waiting = status is Status.REQUIRES_ACTION
         is_free = self.slots.note_waiting(running.holder.runner, is_waiting=is_waiting)
-        if is_free and self._is_short:
+        if is_free and self.slots.is_awaited:
             api.look_for_work(self.address)
 
     # searching
@@ -191,9 +200,7 @@ class Supervisor:
         self.slots.expire(now())
         if self._worker is None or self._draining:
             return
-        room = self.slots.room()
-        self._is_short = self.slots.is_short(room)
-        if room.at_most == 0:
+        if self.slots.room().at_most == 0:
             return
         self._search, begin = decide.begin_search(self._search)
         if begin:
@@ -211,15 +218,14 @@ class Supervisor:
         self.address.cast(SearchEnded(worker, taken[0] if self._is_well("acquire", end) else None))
 
     def _searched(self, search: SearchEnded) -> None:
-        self.slots.end_search()
+        is_full = self.slots.end_search(search.are_roots)
         for taken in search.taken or ():
             if isinstance(taken, StoredChat):
                 self._start(taken)
             else:
                 emit("chat.stuck", "error", chat=chat_name(taken.chat), error=taken.error)
                 self._keep_away(taken.runner)
-        count = None if search.taken is None else len(search.taken)
-        self._search, again = decide.end_search(self._search, count, batch=self._limits.batch)
+        self._search, again = decide.end_search(self._search, is_full)
         if again:
             self._search = SearchState.IDLE
             self._look()
@@ -248,21 +254,11 @@ class Supervisor:
         self.slots.free(runner)
         if self._draining and not isinstance(end, Finished):
             self._cut.append(WorkWaits(running.chat, running.seen))
-        verdict = decide.after_end(end, crashes_count=self._count_crash(running.chat, end))
+        verdict = decide.after_end(end, crashes_count=self._crashes.count(running.chat, end))
         if not isinstance(verdict, Forget):
             self._settle(running.chat, running.holder, verdict)
-        if self._is_short:
+        if self.slots.is_awaited:
             self._look()
-
-    def _count_crash(self, chat: ChatId, end: End) -> int:
-        if not isinstance(end, Crashed):
-            self._crashes.pop(chat, None)
-            return 0
-        self._crashes[chat] = self._crashes.get(chat, 0) + 1
-        self._crashes.move_to_end(chat)
-        if len(self._crashes) > CRASHES_REMEMBERED_MAX:
-            self._crashes.popitem(last=False)
-        return self._crashes[chat]
 
     def _settle(self, chat: ChatId, holder: Holder, verdict: GiveBack | Park) -> None:
         if len(self._settling) < SETTLING_MAX:
@@ -332,6 +328,7 @@ class Supervisor:
         self._worker = worker
         self._strangers = frozenset()
         self.slots.open(worker)
+        self.slots.search_widely()
         self.first_lease.set()
         self._look()
 

@@ -57,6 +57,13 @@ class SearchEnded:
     worker: WorkerId
     taken: tuple[StoredChat | UnreadableChat, ...] | None
 
+    @property
+    def are_roots(self) -> list[bool] | None:
+        """Tell of each chat whether it is a root; of one that cannot be read it is supposed."""
+        if self.taken is None:
+            return None
+        return [isinstance(each, UnreadableChat) or each.chat.is_root for each in self.taken]
+
 
 @dataclass(frozen=True, slots=True)
 class ComparisonEnded:

@@ -106,12 +106,11 @@ def begin_search(search: SearchState) -> tuple[SearchState, bool]:
     return SearchState.LOOKING_AGAIN, False
 
 
-def end_search(
-    search: SearchState, taken_count: int | None, *, batch: int
-) -> tuple[SearchState, bool]:
+def end_search(search: SearchState, is_full: bool | None) -> tuple[SearchState, bool]:
     """Return the state after a search, and whether to search again: if a hint asked for it, or if
-    there may be more chats. After a search that failed (None) the poll begins the next one."""
-    if taken_count is None or (search is SearchState.LOOKING and taken_count < batch):
+    it brought as many as it could. After a search that failed (None) the poll begins the next
+    one."""
+    if is_full is None or (search is SearchState.LOOKING and not is_full):
         return SearchState.IDLE, False
     return SearchState.LOOKING, True
 

@@ -14,10 +14,17 @@ the next comparison with the store finds the chat.
 A chat that waits for its client or for a person takes no slot, up to `SupervisorLimits.waiting` of
 them: so many may wait for days while others go on. When such a chat is answered it goes on at once,
 even if its slot has been taken; then nothing else is begun until enough chats have ended.
+
+A sender that finds none leaves its chat in the store, where a search finds it, the longest waiting
+first. From then on slots that become free are for those in the store, as many as were left there:
+who comes later does not overtake them. The next search tells if there are any.
+
+A chat that its actor has given back takes no slot either, although the actor still has to end: its
+next message may come at once, and would find that the chat stands in its own way.
 """
 
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Collection
+from dataclasses import dataclass, replace
 from typing import Annotated
 from uuid import UUID
 
@@ -26,6 +33,8 @@ from actors.law.requests import Request, TakeUp
 from actors.law.store.ports import AcquireLimits
 from actors.supervisor.deps import SupervisorLimits
 from runtime.statistics import CounterMetric, GaugeMetric
+
+SEARCHED_FOR_MIN = 8  # chats that a search may bring although none is known to wait
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,6 +69,14 @@ class SlotsStatistics:
     expired_count: Annotated[int, CounterMetric("Promised slots that no chat came for in time.")]
 
 
+@dataclass(frozen=True, slots=True)
+class _Search:
+    """A search under way: for how many, and how many were known to wait when it began."""
+
+    room: AcquireLimits
+    left: dict[bool, int]
+
+
 class Slots:
     """The slots of one process, shared by the supervisor and the senders that put chats to work.
     Nothing in it waits."""
@@ -72,18 +89,23 @@ class Slots:
         self._waiting: set[RunnerId] = set()  # of these, those that take no slot
         self._claims: dict[RunnerId, Claim] = {}  # in the order of their ends
         self._roots = 0  # taken or promised
-        self._searched_for = 0  # slots that the search under way may fill
+        # Roots, and children, that found no slot and wait in the store, as far as is known here.
+        self._left = {True: 0, False: 0}
+        self._may_be_left = False  # the last search brought all that there was room for
+        self._search: _Search | None = None
+        self._is_wide = False  # the next search takes all that it may
         self._expired_count = 0
 
     def claim(self, *, is_root: bool, now: float) -> Claim | None:
         """Promise a slot to a chat that is about to be put to work. Return None if there is none,
-        or if a search under way may need all that are left."""
+        or if all that are left are for chats that came before."""
+        if self.worker is None:
+            return None
         room = self.room()
-        free = (
-            min(self._limits.total - self._used, room.roots if is_root else room.children)
-            - self._searched_for
-        )
-        if self.worker is None or free <= 0:
+        free = min(self._limits.total - self._used, room.roots if is_root else room.children)
+        searched_for = 0 if self._search is None else self._search.room.at_most
+        if free <= max(searched_for, self._left[is_root]):
+            self._left[is_root] += 1
             return None
         holder = Holder(self.worker, RunnerId(self._new_id()))
         claim = Claim(holder, is_root, now + self._limits.claim_seconds)
@@ -106,14 +128,15 @@ class Slots:
         self._roots += is_root
 
     def free(self, runner: RunnerId) -> None:
-        """Free the slot of a chat that has ended."""
+        """Free the slot of a chat that has been given back, or whose actor has ended. The second
+        of the two does nothing."""
         self.note_waiting(runner, is_waiting=False)
-        self._roots -= self._taken.pop(runner)
+        self._roots -= self._taken.pop(runner, False)
 
     def note_waiting(self, runner: RunnerId, *, is_waiting: bool) -> bool:
         """Note whether the chat waits for others or is at work. Return whether that frees its
         slot."""
-        if is_waiting == (runner in self._waiting):
+        if runner not in self._taken or is_waiting == (runner in self._waiting):
             return False
         if not is_waiting:
             self._waiting.remove(runner)
@@ -160,7 +183,10 @@ class Slots:
         self.close()
         self._taken.clear()
         self._waiting.clear()
-        self._roots = self._searched_for = 0
+        self._roots = 0
+        self._left = {True: 0, False: 0}
+        self._search = None
+        self._may_be_left = self._is_wide = False
 
     def room(self) -> AcquireLimits:
         """Return for how many chats there is a slot now."""
@@ -172,19 +198,45 @@ class Slots:
             children=max(0, limits.children - (used - self._roots)),
         )
 
+    @property
+    def is_awaited(self) -> bool:
+        """Return whether chats may wait in the store for a slot."""
+        return self._may_be_left or any(self._left.values())
+
+    def search_widely(self) -> None:
+        """Note that any number of chats may wait in the store: the next search is for a batch."""
+        self._is_wide = True
+
     def begin_search(self) -> AcquireLimits:
         """Return for how many chats to look. Until the search is over these slots are not
-        promised."""
-        room = self.room()
-        self._searched_for = room.at_most
+        promised; so it looks for few, if few are known to wait."""
+        room, known = self.room(), SEARCHED_FOR_MIN + sum(self._left.values())
+        if not self._is_wide:
+            room = replace(room, at_most=min(room.at_most, known))
+        self._is_wide = False
+        self._search = _Search(room, dict(self._left))
         return room
 
-    def end_search(self) -> None:
-        self._searched_for = 0
-
-    def is_short(self, room: AcquireLimits) -> bool:
-        """Tell whether a search with this room may leave chats behind for want of a slot."""
-        return min(room.at_most, room.roots, room.children) < self._limits.batch
+    def end_search(self, taken: Collection[bool] | None) -> bool | None:
+        """Note what a search has brought: for each chat whether it is a root. None: it failed.
+        Return whether it brought as many as it could, or None. After one that did, and after one
+        that failed, the next looks for a batch."""
+        search, self._search = self._search, None
+        if search is None or taken is None:
+            self._is_wide = True
+            return None
+        is_full = len(taken) >= search.room.at_most
+        self._may_be_left = False
+        for is_root, most in ((True, search.room.roots), (False, search.room.children)):
+            count = sum(is_root == each for each in taken)
+            known = self._left[is_root]
+            if is_full or count >= most:
+                self._left[is_root] = max(0, known - count)
+                self._may_be_left = True
+            else:  # those that were known when it began have been taken, here or elsewhere
+                self._left[is_root] = known - search.left[is_root]
+        self._is_wide |= is_full
+        return is_full
 
     def statistics(self) -> SlotsStatistics:
         return SlotsStatistics(

@@ -99,7 +99,7 @@ class ChatSender:
 
     def at_rest(self, chat: ChatId, owner: UserId) -> StoredChat | None:
         """Return what this process knows of a chat of this owner that it has left at rest, for a
-        request that `wake` is to apply. None: it knows nothing, or cannot take the chat up.
+        request that `wake` is to apply. None: it knows nothing, or a hook has to be asked.
 
         Whose a chat is never changes; all else may have.
         """
@@ -111,13 +111,11 @@ class ChatSender:
     async def wake(
         self, resting: StoredChat, requests: Sequence[Request], *, arrived: float | None = None
     ) -> Applied | None:
-        """Apply requests to a chat at rest in one trip, and put it to work here. None: nothing was
-        written, because it is not as it was known, or there is no room. Then it is to be asked for,
+        """Apply requests to a chat at rest in one trip, and put it to work here if there is room.
+        None: nothing was written, because it is not as it was known. Then it is to be asked for,
         and the requests made anew."""
         claim = self._claim(is_root=resting.chat.is_root)
-        if claim is None:
-            return None
-        writing = self._ledger.wake(resting, [*requests, *claim.requests])
+        writing = self._ledger.wake(resting, [*requests, *_taking(claim)])
         answer = await self._hand_over(claim, writing, arrived)
         assert answer is None or isinstance(answer, Applied), "what is refused is asked for anew"
         return answer

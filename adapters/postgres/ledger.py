@@ -22,7 +22,7 @@ from actors.law.chat import NO_FILES, Chat, StoredChat
 from actors.law.ids import ChatId, chat_name
 from actors.law.refusals import AlreadyServed, ChatNotFound, NotAllowed, NotRoot, Refusal
 from actors.law.states import State
-from actors.law.store.hints import Tell, UntoldHint, hints_of_change, tell_all
+from actors.law.store.hints import Tell, UntoldHint, hints_of_change, hints_of_chat, tell_all
 from actors.law.store.needs import Needs, files_of, needs, needs_the_time
 from actors.law.store.ports import Applied, CommitListener, Fence, Receipt, StaleFence, fence_holds
 from actors.law.transitions import bundle, create, may_be_archived_by_rule, transition
@@ -125,10 +125,10 @@ class PostgresLedger:
         if wanted.edits or wanted.files or needs_the_time(resting, requests):
             return None  # what `resting` cannot tell, the long way reads
         change = bundle(_next_snapshot(resting), requests)
-        if not isinstance(change, Change) or change.chat.holder is None:
+        if not isinstance(change, Change):
             return None
         sending = writing.write(
-            change, held=resting.chat.snapshot_version, by_holder=False, wakes=True
+            change, held=resting.chat.snapshot_version, by_holder=True, wakes=True
         )
         hints = hints_of_change(change, holder_is_fresh=True)
         await trio.lowlevel.checkpoint_if_cancelled()
@@ -187,8 +187,8 @@ class PostgresLedger:
         try:
             async with self._pool.connection() as connection, connection.transaction() as tx:
                 locked = await self._locked(tx, chat, needs(requests))
-                if lost is not None and locked.was_written(lost):
-                    raise _Stands
+                if lost is not None and (was_written := locked.was_written(lost)) is not False:
+                    raise _Stands if was_written else _InDoubt(locked)
                 stored = locked.stored
                 if fence is not None and not fence_holds(fence, stored.chat):
                     raise _Refused(StaleFence(fence, locked.found))
@@ -204,6 +204,10 @@ class PostgresLedger:
             if not _is_repeated(error):
                 raise
             return _repeated(receipt)
+        except _InDoubt as doubt:
+            found, is_fresh = doubt.locked.found, doubt.locked.holder_is_fresh
+            tell_all(hints_of_chat(found, holder_is_fresh=is_fresh), self._tell)
+            raise AnswerLost(f"{chat_name(chat)}: it cannot be told if it was committed") from None
         except _Stands:
             assert lost is not None, "only a lost change can turn out to stand"
             told = self._tell_hints([lost], [True], by_holder=by_holder)
@@ -293,6 +297,14 @@ class _Stands(Exception):
     """A change that was thought lost had been written: this transaction has nothing to do."""
 
 
+class _InDoubt(Exception):
+    """A change was lost, and may have been written or not. What has been written instead, or with
+    it, may not have been told either."""
+
+    def __init__(self, locked: "_Locked") -> None:
+        self.locked = locked
+
+
 @dataclass(frozen=True, slots=True)
 class _Committed:
     """Changes that stand and have been told."""
@@ -322,21 +334,18 @@ class _Locked:
         chat = self.stored.chat
         return replace(chat, snapshot_version=chat.snapshot_version - 1)
 
-    def was_written(self, change: Change) -> bool:
-        """Return whether a lost change was written. Only the holder of the chat writes
-        `holder_version`, one change at a time. It may have given the chat back with this very
-        change, so the present holder tells nothing.
+    def was_written(self, change: Change) -> bool | None:
+        """Return whether a lost change was written; None if it cannot be told.
 
-        A change that was to wake the chat is known by its holder, an id that no other process
-        has. Only if that one may have come and gone, with the lease of its process, it cannot be
-        told.
+        `holder_version` is the last snapshot that was written in this way, by the holder of the
+        chat or by who woke it. A holder writes one change at a time. It may have given the chat
+        back with this very change, so the present holder tells nothing. A chat that was woken may
+        have been taken and written by another one since.
         """
-        before, now, holder = change.before.chat, self.found, change.chat.holder
-        if before.holder is None:
-            if now.holder != holder and now.snapshot_version >= before.snapshot_version:
-                raise AnswerLost(f"{chat_name(now.id)}: it cannot be told if it was committed")
-            return now.holder == holder
-        return self.holder_version == change.chat.snapshot_version
+        last, this = self.holder_version, change.chat.snapshot_version
+        if last > this and change.before.chat.holder is None:
+            return None
+        return last == this
 
 
 def _in_family(request: ask.CreateChat, parent: Sequence[Row]) -> ask.CreateChat:

@@ -8,6 +8,7 @@ import pytest
 from actors.law import requests as ask
 from actors.law.parts.message import FilePart
 from actors.law.states import Status
+from actors.law.store.hints import WorkWaits
 from actors.law.store.ports import Applied
 from tests.actors.law.chats import HOLDER, OTHER_HOLDER, edit, send, user
 from tests.adapters.postgres.stores import new_file_ids
@@ -35,6 +36,18 @@ async def test_a_chat_at_rest_is_put_to_work(world):
     )
     assert user("go on").parts == rows.messages[-1].body.parts
     assert (rows.messages[-1].id,) == made.message_ids
+
+
+async def test_without_a_place_for_it_it_waits_in_the_store_for_whoever_has_one(world):
+    chat, resting = await a_resting_chat(world)
+    world.told.clear()
+
+    made = await applied(world.ledger.wake(resting, [send("go on")]))
+
+    rows = await world.rows(chat)
+    assert made.chat == rows.chat
+    assert (Status.RUNNING, None) == (rows.chat.status, rows.chat.holder)
+    assert WorkWaits(chat, rows.chat.snapshot_version) in world.told
 
 
 @pytest.mark.parametrize(

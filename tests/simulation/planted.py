@@ -178,8 +178,8 @@ supervisor/decide.py
 
 # the place of a chat that has ended stays taken
 supervisor/slots.py
--        self._roots -= self._taken.pop(runner)
-+        self._taken.pop(runner)
+-        self._roots -= self._taken.pop(runner, False)
++        self._taken.pop(runner, False)
 
 # places that were promised and forgotten are never free again
 supervisor/slots.py

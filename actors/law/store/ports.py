@@ -163,8 +163,8 @@ class Ledger(Protocol):
         """
 
     async def wake(self, resting: StoredChat, requests: Sequence[Request]) -> Applied | None:
-        """Apply requests to a chat at rest, for who knows what was stored of it last, and takes it
-        up with them.
+        """Apply requests to a chat at rest, for who knows what was stored of it last, and may take
+        it up with them.
 
         It is one statement, shared with the other commits of the moment. None: nothing was written,
         because `resting` is not the newest, or the law refuses. Then `apply` finds out why. Once it

@@ -80,7 +80,9 @@ class ChatRow(Record, frozen=True):
     provider_failures_count: int
     process_deaths_count: int
     now: datetime  # by the database's clock
-    holder_version: int  # the newest snapshot that its holder wrote by a group commit
+    holder_version: (
+        int  # the newest snapshot that a group commit wrote, of its holder or who woke it
+    )
     holder_is_fresh: bool
 
 

@@ -178,7 +178,7 @@ class Write:
 
 def write(change: Change, *, held: int, by_holder: bool, wakes: bool = False) -> Write:
     """Encode a change. `held` is the snapshot that the stored chat must be at for it to be written,
-    `by_holder` whether the process that holds the chat writes it. If it `wakes` a chat, that must
+    `by_holder` whether the process that holds the chat, or wakes it, writes it. One it `wakes` must
     also have the plan mode and the workspace still with which its turn is to begin: they move
     beside the law, with no snapshot of their own."""
     changed = _ChangedChat(

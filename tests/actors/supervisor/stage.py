@@ -143,7 +143,7 @@ class ScriptedLife:
         store = self.process.store
         chat = (await store.view(self.chat)).chat
         if chat.holder == self.me:
-            await store.apply(self.chat, requests, fence=fence_of(chat))
+            await store.apply(self.chat, requests, fence=fence_of(chat), by_holder=True)
         self._act.set()
 
 

@@ -81,19 +81,18 @@ def test_searches_run_one_at_a_time(search, then):
 
 
 @pytest.mark.parametrize(
-    ("search", "taken", "then"),
+    ("search", "is_full", "then"),
     [
-        (LOOKING, 0, (IDLE, False)),
-        (LOOKING, 9, (IDLE, False)),
-        (LOOKING, 10, (LOOKING, True)),
+        (LOOKING, False, (IDLE, False)),
+        (LOOKING, True, (LOOKING, True)),
         (LOOKING, None, (IDLE, False)),
-        (AGAIN, 0, (LOOKING, True)),
-        (AGAIN, 10, (LOOKING, True)),
+        (AGAIN, False, (LOOKING, True)),
+        (AGAIN, True, (LOOKING, True)),
         (AGAIN, None, (IDLE, False)),
     ],
 )
-def test_after_a_search_comes_another_if_there_may_be_more(search, taken, then):
-    assert then == end_search(search, taken, batch=10)
+def test_after_a_search_comes_another_if_there_may_be_more(search, is_full, then):
+    assert then == end_search(search, is_full)
 
 
 # comparing

@@ -12,7 +12,7 @@ from actors.law.ids import Holder, RunnerId, WorkerId
 from actors.law.requests import TakeUp
 from actors.law.store.ports import AcquireLimits
 from actors.supervisor.deps import SupervisorLimits
-from actors.supervisor.slots import Slots
+from actors.supervisor.slots import SEARCHED_FOR_MIN, Slots
 
 ME = WorkerId(UUID(int=1000))
 
@@ -106,6 +106,19 @@ def test_who_ends_while_he_waits_leaves_nothing():
     assert (room(6, 2, 3), 0) == (places.room(), places.statistics().waiting)
 
 
+def test_who_gives_its_chat_back_leaves_its_place_once():
+    places = slots()
+    places.take(runner(1), is_root=True)
+    places.take(runner(2), is_root=True)
+
+    places.free(runner(1))
+    assert room(5, 1, 3) == places.room()
+    places.free(runner(1))  # the end of its actor
+    assert room(5, 1, 3) == places.room()
+    assert not places.note_waiting(runner(1), is_waiting=True)
+    assert (room(5, 1, 3), 0) == (places.room(), places.statistics().waiting)
+
+
 def test_a_claim_names_the_holder_to_be_and_what_acquires():
     claim = slots().claim(is_root=True, now=5.0)
 
@@ -153,10 +166,73 @@ def test_what_a_search_may_come_back_with_is_not_promised():
     assert [True, True, False] == [claim is not None for claim in claims]
     for number in range(3):
         places.take(runner(100 + number), is_root=True)
-    places.end_search()
+    assert places.end_search([True] * 3)
 
     assert None is places.claim(is_root=True, now=0)
     assert places.claim(is_root=False, now=0) is not None
+
+
+def test_a_search_is_for_few_if_few_are_known_to_wait():
+    places = slots(roots=20, children=0, ending=0)
+    assert SEARCHED_FOR_MIN == places.begin_search().at_most
+    assert 12 == len([claim for _ in range(20) if (claim := places.claim(is_root=True, now=0))])
+    assert not places.end_search([])
+
+    few = places.begin_search()  # those eight that found no place are known, but there is no more
+    assert room(8, 8, 0) == few
+
+
+def test_a_search_is_for_a_batch_if_any_number_may_wait():
+    places = slots(roots=200, children=0, ending=0)
+    places.search_widely()
+    assert 100 == places.begin_search().at_most
+    assert places.end_search([True] * 100)
+    assert 100 == places.begin_search().at_most  # it was full
+    assert not places.end_search([True] * 99)
+    assert SEARCHED_FOR_MIN == places.begin_search().at_most
+
+
+def test_who_comes_later_does_not_overtake_those_that_wait_in_the_store():
+    places = slots(roots=2, children=3, ending=0)
+    first = [places.claim(is_root=True, now=0) for _ in range(2)]
+    assert [None, None] == [places.claim(is_root=True, now=0) for _ in range(2)]
+    assert places.is_awaited
+
+    for claim in first:
+        places.release(claim)
+    assert None is places.claim(is_root=True, now=0)  # two are free, and three wait by now
+    assert places.claim(is_root=False, now=0) is not None
+
+    places.begin_search()
+    for number in range(2):
+        places.take(runner(100 + number), is_root=True)
+    assert not places.end_search([True, True])
+    assert places.is_awaited  # it has brought all that there was room for: one is left
+    places.free(runner(100))
+    assert None is places.claim(is_root=True, now=0)
+
+    places.free(runner(101))
+    places.begin_search()
+    assert not places.end_search([])  # none was left after all
+    assert not places.is_awaited
+    assert places.claim(is_root=True, now=0) is not None
+
+
+def test_who_finds_no_place_while_a_search_goes_on_is_known_after_it():
+    places = slots(roots=1, children=0, ending=0)
+    places.begin_search()
+    assert None is places.claim(is_root=True, now=0)
+    assert not places.end_search([])
+    assert places.is_awaited
+
+
+def test_a_search_that_fails_leaves_what_is_known():
+    places = slots(roots=1, children=0, ending=0)
+    places.claim(is_root=True, now=0)
+    places.claim(is_root=True, now=0)
+    places.begin_search()
+    assert None is places.end_search(None)
+    assert places.is_awaited
 
 
 def test_a_claim_is_over_when_its_time_is():
@@ -186,14 +262,6 @@ def test_without_a_lease_nothing_is_promised_and_promises_are_void():
     assert room(5, 1, 3) == places.room()
 
 
-@pytest.mark.parametrize(
-    ("left", "short"),
-    [(room(10, 10, 10), False), (room(9, 10, 10), True), (room(10, 10, 9), True)],
-)
-def test_it_is_short_of_room_if_a_search_may_leave_some_behind(left, short):
-    assert short == slots(batch=10).is_short(left)
-
-
 class AnyOrder(RuleBasedStateMachine):
     """Against a plain list of (runner, is_root)."""
 
@@ -202,6 +270,7 @@ class AnyOrder(RuleBasedStateMachine):
         self.places = slots(roots=3, children=2, ending=2)
         self.claims, self.taken, self.now, self.numbers = [], {}, 0.0, count(500)
         self.waiting = []
+        self.left = {True: 0, False: 0}
 
     def used(self):
         """By kind, who takes a place."""
@@ -212,9 +281,18 @@ class AnyOrder(RuleBasedStateMachine):
     def claim(self, is_root):
         claim = self.places.claim(is_root=is_root, now=self.now)
         used = self.used()
-        free = used.count(is_root) < (3 if is_root else 2) and len(used) < 7
-        assert free == (claim is not None)
+        free = min((3 if is_root else 2) - used.count(is_root), 7 - len(used))
+        assert (free > self.left[is_root]) == (claim is not None)
         self.claims += [claim] if claim else []
+        self.left[is_root] += claim is None
+
+    @rule()
+    def search_in_vain(self):
+        room = self.places.begin_search()
+        self.places.end_search([])
+        for is_root, most in ((True, room.roots), (False, room.children)):
+            if room.at_most > 0 and most > 0:
+                self.left[is_root] = 0
 
     @precondition(lambda self: self.claims)
     @rule(at=st.integers(0, 10), how=st.sampled_from(["take", "release"]))

@@ -295,6 +295,45 @@ async def test_what_a_slow_search_has_taken_is_not_mistaken_for_lost(autojump_cl
 # ends
 
 
+async def test_a_chat_that_was_given_back_leaves_its_place_before_its_actor_has_ended(
+    autojump_clock,
+):
+    """Its next message may come at once: the chat would stand in its own way."""
+    async with a_process(roots=1, poll_seconds=3600) as process:
+        chat = await a_new_chat(process.store)
+        await settled()
+        life = process.actor_of(chat)
+        life.cleanup_seconds = 5.0
+
+        await life.finish()
+        claim = process.slots.claim(is_root=True, now=trio.current_time())
+        await process.store.apply(chat, [send("again"), *claim.requests])
+        api.hand_over(process.supervisor.address, process.stored(chat))
+        await settled()
+
+        assert [chat, chat] == process.runs()
+        assert 1 == process.slots.statistics().roots
+        await trio.sleep(10)
+
+        assert [chat] == process.runs()
+        assert 1 == process.slots.statistics().roots
+
+
+async def test_the_place_of_a_chat_that_was_given_back_is_for_one_that_waits(autojump_clock):
+    bus = Switchboard()
+    store = a_store(bus)
+    first, second = [await a_new_chat(store) for _ in range(2)]
+
+    async with a_process(store, bus, roots=1, ending=0, poll_seconds=3600) as process:
+        [life] = process.alive
+        life.cleanup_seconds = 5.0
+        await life.finish()
+        await settled()
+
+        assert {first, second} == {each.chat for each in process.alive}
+        assert 0 == trio.current_time()
+
+
 async def test_a_chat_at_rest_frees_its_place_and_is_not_taken_again(autojump_clock):
     async with a_process() as process:
         chat = await a_new_chat(process.store)

@@ -14,7 +14,12 @@ import trio
 from actors.law import requests as ask
 from actors.law.store.hints import ChatMoved
 from actors.law.store.ports import Applied, StaleFence
-from adapters.postgres.driver.faults import DatabaseFault, OutcomeUnknown, PoolExhausted
+from adapters.postgres.driver.faults import (
+    AnswerLost,
+    DatabaseFault,
+    OutcomeUnknown,
+    PoolExhausted,
+)
 from adapters.postgres.driver.timeouts import Timeouts
 from tests.actors.law.chats import ANN, HOLDER, assistant, call, send, step, user
 from tests.adapters.postgres.stores import new_chat_id, open_store
@@ -65,13 +70,27 @@ async def a_waking(store):
     return Operation([chat], lambda ledger: ledger.wake(resting, requests))
 
 
+async def a_waking_without_a_place(store):
+    chat = await a_chat(store, done=True)
+    resting = await store.reading.view(chat)
+    return Operation([chat], lambda ledger: ledger.wake(resting, [send("q")]))
+
+
 async def a_family(store):
     root = await a_chat(store, done=True)
     children = [await a_chat(store, parent=root, done=True) for _ in range(2)]
     return Operation([root, *children], lambda ledger: ledger.archive_family(root, archived=True))
 
 
-OPERATIONS = [an_apply, a_create, a_commit, a_commit_that_gives_back, a_waking, a_family]
+OPERATIONS = [
+    an_apply,
+    a_create,
+    a_commit,
+    a_commit_that_gives_back,
+    a_waking,
+    a_waking_without_a_place,
+    a_family,
+]
 every_operation = pytest.mark.parametrize("an_operation", OPERATIONS)
 
 
@@ -227,6 +246,37 @@ async def test_no_connection_free_is_an_answer_and_nothing_is_done(store, an_ope
         await operation.make(poor.ledger)
 
     assert await check(operation, before, None, store, poor)
+
+
+async def test_a_lost_waking_is_found_though_the_chat_has_been_taken_since(store):
+    chat = await a_chat(store, done=True)
+    resting = await store.reading.view(chat)
+    woken = await applied(store.ledger.wake(resting, [send("q")]))
+    await applied(store.ledger.apply(chat, [ask.TakeUp(HOLDER)]))
+    before = await store.rows(chat)
+
+    found = await applied(store.ledger.apply(chat, [send("q")], lost=woken.change))
+
+    assert woken.message_ids == found.message_ids
+    assert before == await store.rows(chat)
+
+
+async def test_a_lost_waking_of_a_chat_that_was_written_since_is_in_doubt_and_told(store):
+    chat = await a_chat(store, done=True)
+    resting = await store.reading.view(chat)
+    woken = await applied(store.ledger.wake(resting, [send("q")]))
+    await applied(store.ledger.apply(chat, [ask.TakeUp(HOLDER)]))
+    held, fence = await a_view(store, chat)
+    await applied(store.ledger.commit(held, [step(assistant("a"))], fence=fence))
+    before = await store.rows(chat)
+    store.told.clear()
+
+    with pytest.raises(AnswerLost, match="it cannot be told if it was committed"):
+        await store.ledger.apply(chat, [send("q")], lost=woken.change)
+
+    assert before == await store.rows(chat)
+    [moved] = [hint for hint in store.told if isinstance(hint, ChatMoved)]
+    assert before.chat.snapshot_version == moved.snapshot_version
 
 
 async def test_a_server_process_that_is_killed_while_it_waits_for_a_lock_wrote_nothing(store):
