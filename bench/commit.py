@@ -33,6 +33,7 @@ from adapters.postgres import embedded
 from adapters.postgres.codec import statements, writing
 from adapters.postgres.committing import Committer
 from adapters.postgres.driver.pool import Pool
+from adapters.postgres.driver.turns import Patience
 from adapters.postgres.ledger import PostgresLedger
 from adapters.postgres.migrating import migrate
 from adapters.postgres.reading import Reading
@@ -100,7 +101,7 @@ async def a_store():
         os.chmod(home, 0o711)
         async with embedded.use(embedded.ClusterOptions(Path(home))) as cluster:
             await migrate(cluster.conninfo)
-            pool = Pool(cluster.conninfo, size=16, wait_seconds=60)
+            pool = Pool(cluster.conninfo, size=16, patience=Patience(stalled=60))
             committer = Committer(Pool(cluster.conninfo, size=2), tell=lambda _: None)
             ledger = PostgresLedger(pool, committer, tell=lambda _: None, lease_seconds=30)
             async with trio.open_nursery() as nursery:

@@ -136,12 +136,15 @@ class OverviewStore:
         found = await self._execute(SQL["overview_of_chat"], asked)
         return _family(list(map(SingleOverviewRow.of, found))) if found else None
 
-    async def admitted(self, call: Call, admission: Admission) -> AdmittedOverview:
+    async def admitted(
+        self, call: Call, admission: Admission, *, ahead: bool = False
+    ) -> AdmittedOverview:
         """Return the chat of the path as the caller may see it, with its children and files, in one
-        statement. Refused as not found if they may not."""
+        statement; `ahead` of others, if work is to be ended. Refused as not found if they may
+        not."""
         chat = ChatId(call.uuid("chat"))
         asked = admission.access_parameters(call.user, chat) | self._lease
-        found = await self._execute(SQL["overview_for_caller"], asked)
+        found = await self._execute(SQL["overview_for_caller"], asked, ahead=ahead)
         if not found:
             raise not_found()
         rows = list(map(AdmittedRow.of, found))
@@ -225,8 +228,8 @@ class OverviewStore:
                 await self._execute(SQL["sort_in_words"], ())
         return True
 
-    async def _execute(self, sql: str, parameters: Parameters) -> list[Row]:
-        async with self._pool.connection() as connection:
+    async def _execute(self, sql: str, parameters: Parameters, *, ahead: bool = False) -> list[Row]:
+        async with self._pool.connection(ahead=ahead) as connection:
             return await connection.execute(sql, parameters)
 
 

@@ -37,7 +37,7 @@ from adapters.http.origins import (
 from adapters.http.refusals import HttpError, foreign_origin
 from adapters.http.requests import HttpRequest
 from adapters.http.routing import OtherMethods, RouteTree
-from adapters.postgres.driver.faults import DatabaseFault, DatabaseFull
+from adapters.postgres.driver.faults import DatabaseFault, DatabaseFull, PoolExhausted
 from runtime.clock import now
 from runtime.log import emit
 from runtime.statistics import CounterMetric, Durations
@@ -47,6 +47,9 @@ PATH_CHARACTERS_MAX = 200  # of an unknown path, in the log; the rest is left ou
 BYPASS_HEADER = "x-coder-bypass-ratelimit"  # of an admin, whose requests are then not counted
 ETAG_CHARACTERS = 32  # of the hash of an answer
 RETRY_SECONDS = 1  # when the database is away
+BUSY_SECONDS = (
+    10  # when a request had no turn at the database: many wait for longer than clients do
+)
 LOGIN_PATH = "/login"  # where people are sent who ask for a page without a session
 WINDOW_SECONDS = 60.0  # in which requests are counted
 COUNTS_MAX = 100_000  # of one minute; further callers are not counted before the next
@@ -271,11 +274,12 @@ def login_redirect(request: HttpRequest) -> HttpResponse:
 
 def _away(request: HttpRequest, visit: _Visit, fault: DatabaseFault) -> HttpResponse:
     emit("request.unserved", "warning", path=visit.row and visit.row.path, error=fault)
+    seconds = BUSY_SECONDS if isinstance(fault, PoolExhausted) else RETRY_SECONDS
     away = HttpError(
         503,
         "The database did not answer.",
         detail="what was asked for may have been done; look before you try again",
-        headers=(("retry-after", str(RETRY_SECONDS)),),
+        headers=(("retry-after", str(seconds)),),
     )
     return refusal(away, request.headers.get("accept", ""))
 

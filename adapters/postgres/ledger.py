@@ -23,7 +23,7 @@ from actors.law.ids import ChatId, chat_name
 from actors.law.refusals import AlreadyServed, ChatNotFound, NotAllowed, NotRoot, Refusal
 from actors.law.states import State
 from actors.law.store.hints import Tell, UntoldHint, hints_of_change, hints_of_chat, tell_all
-from actors.law.store.needs import Needs, files_of, needs, needs_the_time
+from actors.law.store.needs import Needs, ends_work, files_of, needs, needs_the_time
 from actors.law.store.ports import Applied, CommitListener, Fence, Receipt, StaleFence, fence_holds
 from actors.law.transitions import bundle, create, may_be_archived_by_rule, transition
 from adapters.postgres.codec import rows, statements, writing
@@ -184,8 +184,9 @@ class PostgresLedger:
         lost: Change | None = None,
         by_holder: bool = False,
     ) -> Applied | Refusal | StaleFence:
+        lent = self._pool.connection(ahead=by_holder or ends_work(requests))
         try:
-            async with self._pool.connection() as connection, connection.transaction() as tx:
+            async with lent as connection, connection.transaction() as tx:
                 locked = await self._locked(tx, chat, needs(requests))
                 if lost is not None and (was_written := locked.was_written(lost)) is not False:
                     raise _Stands if was_written else _InDoubt(locked)

@@ -46,6 +46,11 @@ def needs_the_time(held: StoredChat, requests: Sequence[ask.Request]) -> bool:
             return any(type(request) in _DATED for request in requests)
 
 
+def ends_work(requests: Sequence[ask.Request]) -> bool:
+    """Return whether these requests stop what is under way, so that they go before others."""
+    return any(isinstance(request, ask.Interrupt) for request in requests)
+
+
 def needs(requests: Sequence[ask.Request]) -> Needs:
     """Return what has to be read before the law is asked about these requests."""
     edits = None

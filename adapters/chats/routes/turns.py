@@ -113,7 +113,7 @@ class TurnRoutes:
 
     async def interrupt(self, call: Call) -> HttpResponse:
         """End the turn. If it is being ended already, answer with the chat as it is."""
-        found = await self._overviews.admitted(call, self._admission)
+        found = await self._overviews.admitted(call, self._admission, ahead=True)
         checked_to_update(call, found.chat)
         applied = await self._sending.apply(
             found.chat.id, [Interrupt()], is_root=found.chat.is_root

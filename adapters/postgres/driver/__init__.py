@@ -10,5 +10,6 @@ server_check  whether a server of the user's own can be used
 socket_waits  libpq's waiting, done by trio
 timeouts      how long a connection may take, and for what
 traffic       counts of what goes to the server
+turns         who of those that wait for a connection is next, and for how long one waits
 values        statements and values on their way to the server and back
 """

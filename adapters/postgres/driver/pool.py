@@ -1,8 +1,6 @@
 """A pool: a bounded number of connections, each lent to one task at a time.
 
-Waiters are served first come, first served; but those that write what has been done (`ahead`) come
-before those that begin something. There are few of them, and behind a crowd of beginnings all that
-is under way would wait as long again.
+Who waits is served in turn, and refused when the turns do not come nearer (turns.py).
 
 Of the idle connections the one used last is lent first, so that the others may grow old and be
 closed. A connection is opened when none is idle, and checked before it is lent (one poll, no trip).
@@ -19,13 +17,13 @@ from dataclasses import dataclass
 from typing import Annotated
 
 import trio
-from trio.lowlevel import ParkingLot
 
 from adapters.postgres.driver import timeouts as limits
 from adapters.postgres.driver.connection import DatabaseConnection
 from adapters.postgres.driver.faults import DatabaseFull, DatabaseGone, PoolExhausted
 from adapters.postgres.driver.timeouts import Timeouts
 from adapters.postgres.driver.traffic import Traffic
+from adapters.postgres.driver.turns import Patience, Turns
 from runtime.statistics import (
     CounterMetric,
     DurationCounts,
@@ -37,10 +35,9 @@ from runtime.statistics import (
 # Connections of one pool, unless said otherwise. PostgreSQL likes few: two or three for each of
 # its cores are as fast as any number.
 SIZE = 8
-# How long a task waits for its turn; then PoolExhausted.
-WAIT_SECONDS = 10.0
 # Then a connection is replaced, when it is idle: servers leak a little, and addresses change.
 LIFETIME_SECONDS = 3600.0
+PATIENCE = Patience()  # of those that wait for a connection; then PoolExhausted
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,49 +83,22 @@ class _Kept:
     until: float
 
 
-class _Slots:
-    """A semaphore with two queues, of which the one is served before the other."""
-
-    def __init__(self, count: int) -> None:
-        self._free = count
-        self._ahead, self._others = ParkingLot(), ParkingLot()
-
-    def acquire_nowait(self) -> bool:
-        if self._free == 0:
-            return False
-        self._free -= 1
-        return True
-
-    async def acquire(self, *, ahead: bool = False) -> None:
-        if not self.acquire_nowait():
-            await (self._ahead if ahead else self._others).park()  # woken with a slot
-
-    def release(self) -> None:
-        if not self._ahead.unpark() and not self._others.unpark():
-            self._free += 1
-
-    @property
-    def waiting(self) -> int:
-        return len(self._ahead) + len(self._others)
-
-
 class Pool:
     def __init__(
         self,
         conninfo: str,
         *,
         size: int = SIZE,
-        wait_seconds: float = WAIT_SECONDS,
+        patience: Patience = PATIENCE,
         lifetime_seconds: float = LIFETIME_SECONDS,
         timeouts: Timeouts = limits.DEFAULT,
     ) -> None:
         assert size > 0, "a pool has room for at least one connection"
         self._conninfo = conninfo
         self._size = size
-        self._wait_seconds = wait_seconds
         self._lifetime_seconds = lifetime_seconds
         self._timeouts = timeouts
-        self._slots = _Slots(size)
+        self._turns = Turns(size, patience)
         self._idle: deque[_Kept] = deque()  # the one used last is last
         self._lent: set[_Kept] = set()
         self._draining = False
@@ -140,7 +110,7 @@ class Pool:
 
     @asynccontextmanager
     async def connection(self, *, ahead: bool = False) -> AsyncIterator[DatabaseConnection]:
-        """Lend a connection for the length of the block; to one `ahead` before all others."""
+        """Lend a connection for the length of the block; one `ahead` ends work (turns.py)."""
         await self._take_slot(ahead)
         try:
             kept = self._take_idle() or await self._open()
@@ -154,7 +124,7 @@ class Pool:
                 self._lent.discard(kept)
                 self._take_back(kept)
         finally:
-            self._slots.release()
+            self._turns.give_back()
 
     async def drain(self, seconds: float) -> None:
         """Lend no more, wait within a bound for what is lent, then close everything."""
@@ -164,11 +134,10 @@ class Pool:
         try:
             with trio.move_on_after(seconds):
                 while held < self._size:  # a task that holds all slots knows that no other does
-                    await self._slots.acquire()
-                    held += 1
+                    held += await self._turns.take()
         finally:
             for _ in range(held):
-                self._slots.release()  # to those who wait, to be told that it is closed
+                self._turns.give_back()  # to those who wait, to be told that it is closed
         for kept in self._lent:
             kept.connection.close()  # its task is told DatabaseGone at its next word
 
@@ -180,7 +149,7 @@ class Pool:
             size=self._size,
             lent=len(self._lent),
             idle=len(self._idle),
-            waiting=self._slots.waiting,
+            waiting=self._turns.waiting,
             opened=self._opened,
             closed=dict(self._closed),
             trips=traffic.trips,
@@ -192,22 +161,23 @@ class Pool:
     async def _take_slot(self, ahead: bool) -> None:
         if self._draining:
             raise DatabaseGone("postgres pool: closed")
-        if not self._slots.acquire_nowait():
+        if not self._turns.take_nowait():
             await self._wait_for_slot(ahead)
 
     async def _wait_for_slot(self, ahead: bool) -> None:
         since = trio.current_time()
-        with trio.move_on_after(self._wait_seconds):
-            await self._slots.acquire(ahead=ahead)
-            self._waits.observe(trio.current_time() - since)
-            return
-        self._waits.observe(trio.current_time() - since)
-        now = self.statistics()
-        raise PoolExhausted(
-            f"postgres pool: no connection free in {self._wait_seconds:g} s"
-            f" ({now.lent} of {now.size} lent, {now.waiting} more waiting);"
-            " make the pool larger, or hold connections for a shorter time"
-        )
+        try:
+            has_come = await self._turns.take(ahead=ahead)
+        finally:
+            waited = trio.current_time() - since
+            self._waits.observe(waited)
+        if not has_come:
+            now = self.statistics()
+            raise PoolExhausted(
+                f"postgres pool: no connection free in {waited:.0f} s"
+                f" ({now.lent} of {now.size} lent, {now.waiting} more waiting);"
+                " make the pool larger, or hold connections for a shorter time"
+            )
 
     def _take_idle(self) -> _Kept | None:
         while self._idle:

@@ -22,7 +22,7 @@ from adapters.http.endpoints import (
 )
 from adapters.http.refusals import HttpError, forbidden
 from adapters.http.requests import PARAMETERS_MAX, ClientConnection, HttpRequest
-from adapters.postgres.driver.faults import DatabaseFull, DatabaseGone
+from adapters.postgres.driver.faults import DatabaseFull, DatabaseGone, PoolExhausted
 
 ANN = Caller(UserId(uuid4()), "ann", False, frozenset({"all"}), "t", TokenSource.HEADER)
 ADMIN = Caller(UserId(uuid4()), "root", True, frozenset({"all"}), "t", TokenSource.HEADER)
@@ -201,13 +201,18 @@ async def test_a_crash_is_told_by_a_number_that_is_in_the_log(caplog):
     assert entry.fields["id"] in document(answer)["detail"]
 
 
-async def test_a_database_that_is_away_is_a_reason_to_ask_again():
+@pytest.mark.parametrize(
+    ("fault", "seconds"),
+    [(DatabaseGone("database: gone"), "1"), (PoolExhausted("pool: none in 60 s"), "10")],
+    ids=["away", "crowded"],
+)
+async def test_a_database_that_does_not_answer_is_a_reason_to_ask_again(fault, seconds):
     async def look(call):
-        raise DatabaseGone("database: gone")
+        raise fault
 
     answer = await a_door(row(look)).answer(asking())
 
-    assert (503, (("retry-after", "1"),)) == (answer.status, answer.headers)
+    assert (503, (("retry-after", seconds),)) == (answer.status, answer.headers)
 
 
 @pytest.mark.parametrize(

@@ -9,6 +9,7 @@ import trio.testing
 
 from adapters.postgres.driver.connection import DatabaseConnection
 from adapters.postgres.driver.pool import Pool
+from adapters.postgres.driver.turns import Patience
 from tests.actors.law.chats import ANN, BOB
 from tests.adapters.postgres.stores import migrated_database, open_store
 from tests.fakes.severed_network import severed_network
@@ -67,7 +68,7 @@ async def network(database, no_leaks):
 
 @pytest.fixture
 async def pool(network):
-    pool = Pool(network.conninfo, size=2, wait_seconds=1.0)
+    pool = Pool(network.conninfo, size=2, patience=Patience(stalled=1.0))
     yield pool
     await pool.drain(seconds=1.0)
 

@@ -27,6 +27,7 @@ from adapters.postgres.codec.parts import unescaped
 from adapters.postgres.committing import Committer
 from adapters.postgres.driver.connection import DatabaseConnection
 from adapters.postgres.driver.pool import Pool
+from adapters.postgres.driver.turns import Patience
 from adapters.postgres.leases import PostgresLeases
 from adapters.postgres.ledger import PostgresLedger
 from adapters.postgres.migrating import migrate
@@ -264,7 +265,9 @@ async def open_store(
     """The store on `conninfo`; its own connections go `through` another way, if there is one."""
     aside = await DatabaseConnection.open(conninfo)
     try:
-        opened = Pool(through or conninfo, size=size, wait_seconds=wait_seconds, **pool)
+        opened = Pool(
+            through or conninfo, size=size, patience=Patience(stalled=wait_seconds), **pool
+        )
         telling = Telling()
         histories = KnownHistories()
         hear = histories.note_commit
