@@ -22,6 +22,8 @@ class ClientConnection:
     is_known: bool = False  # a good token was shown on it
     is_beside: bool = False  # it has no place: one request of an admin is served, no other one
     scope: CausedScope = field(default_factory=CausedScope)
+    # Tells whether it has sent something that we have not read so far.
+    is_unread: Callable[[], bool] = field(default=lambda: False, repr=False)
 
 
 @dataclass(slots=True)

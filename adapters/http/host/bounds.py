@@ -4,6 +4,7 @@ CONNECTIONS_MAX = 20_000  # fewer where descriptors are few; then idle ones give
 BESIDE_MAX = 16  # connections over that, for one request of an admin each; then 503 at once
 BESIDE_SECONDS = 2.0  # for one of those to say what it wants; then 503
 QUIET_SECONDS = 5.0  # that a user's connection has to be idle before it gives way to another one
+LOOKED_AT_MAX = 16  # idle connections, for one that has sent nothing; then none gives way
 TURNED_AWAY_MAX = 16  # that are told 503 and may read it in peace; then they are closed at once
 RETRY_SECONDS = 1  # after which a client that got no place may ask again
 BACKLOG = 4096  # of a listener, as far as the system allows; then the system turns them away

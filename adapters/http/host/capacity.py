@@ -1,8 +1,10 @@
 """The capacity of the host: which connections have a place, and what each costs the system.
 
 There is a fixed number of places. When all are taken, a connection gives way on which nothing is
-being served: first the one that has waited longest without ever showing a good token, then the one
-of a user that has been quiet for a while. If all are busy, the next one may stand beside them for
+being served: first one that has been quiet for a while without ever showing a good token, then one
+of a user that has been quiet as long, then a stranger that has just come; of each kind the one that
+has waited longest. One whose request has come is not idle, although we were too busy to read it so
+far: its client would lose what it has sent. If all are busy, the next one may stand beside them for
 one request, in the hope that it is an admin's (`ClientConnection.is_beside`). If there is no room
 for that either, it is turned away. No coroutine waits here for another one to leave.
 
@@ -14,15 +16,18 @@ share of it that they cannot exceed, and the rest is there for what they have as
 import os
 import resource
 from collections import OrderedDict
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
+from itertools import islice
+from math import inf
 from types import TracebackType
 
 from adapters.http.host.bounds import (
     ACCEPTED_AT_ONCE_MAX,
     BESIDE_MAX,
     CONNECTIONS_MAX,
+    LOOKED_AT_MAX,
     QUIET_SECONDS,
     TURNED_AWAY_MAX,
 )
@@ -52,9 +57,12 @@ class ConnectionPlaces:
         self._beside: OrderedDict[ClientConnection, float] = OrderedDict()
         self._gone: set[ClientConnection] = set()  # those that gave way, and have not ended yet
 
-    def enter(self, host: str = "") -> ClientConnection | None:
-        """Return a new connection from this host, or None if it is to be turned away."""
-        connection = ClientConnection(host)
+    def enter(
+        self, host: str = "", is_unread: Callable[[], bool] = lambda: False
+    ) -> ClientConnection | None:
+        """Return a new connection from this host, or None if it is to be turned away. `is_unread`
+        tells whether it has sent something that we have not read so far."""
+        connection = ClientConnection(host, is_unread=is_unread)
         if self.taken < self.places_max or self.make_room():
             self.taken += 1
             return connection
@@ -93,11 +101,12 @@ class ConnectionPlaces:
 
     def make_room(self) -> bool:
         """Take the place of a connection, which ends soon. Return whether there was one to take."""
-        connection = next(iter(self._strangers), None)
-        if connection is None:
-            known, since = next(iter(self._known.items()), (None, 0.0))
-            connection = known if since + QUIET_SECONDS <= now() else None
-        return self._gives_way(connection)
+        quiet_since = now() - QUIET_SECONDS
+        return self._gives_way(
+            _silent_one(self._strangers, since=quiet_since)
+            or _silent_one(self._known, since=quiet_since)
+            or _silent_one(self._strangers)
+        )
 
     def _gives_way(self, connection: ClientConnection | None) -> bool:
         if connection is None:
@@ -119,6 +128,19 @@ class ConnectionPlaces:
         if connection.is_beside:
             return self._beside
         return self._known if connection.is_known else self._strangers
+
+
+def _silent_one(
+    idle: Mapping[ClientConnection, float], *, since: float = inf
+) -> ClientConnection | None:
+    """Return the connection that has been idle for longest, at least `since` then, of those that
+    have sent nothing meanwhile. Only the first are looked at."""
+    for connection, idle_since in islice(idle.items(), LOOKED_AT_MAX):
+        if idle_since > since:
+            return None
+        if not connection.is_unread():
+            return connection
+    return None
 
 
 NONE = -1
@@ -191,13 +213,13 @@ class DescriptorShares:
 def shares_of(limit: int, *, database_max: int) -> DescriptorShares:
     """Share out a number of descriptors.
 
-    Half of what we do not need ourselves is for clients: each chat that one of them watches may
-    have a connection to its provider.
+    Two thirds of what neither we nor other processes need are for clients: one that sends and
+    watches has two connections, and its chat at work one to its provider.
     """
     free = max(0, limit - OURS - database_max)
     most = CONNECTIONS_MAX + BESIDE_MAX + TURNED_AWAY_MAX
-    clients = min(most, max(CLIENTS_MIN, free // 2))
     peers = min(PEERS_MAX, max(PEERS_MIN, free // 8))
+    clients = min(most, max(CLIENTS_MIN, (free - peers) * 2 // 3))
     return DescriptorShares(limit, clients, peers, max(0, limit - clients - peers))
 
 

@@ -8,11 +8,13 @@ Whatever one connection does, the others do not notice.
 
 import errno
 import os
+import select
 import socket
 import ssl
 from collections.abc import Awaitable, Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import partial
 from math import inf
 from typing import Annotated
 
@@ -184,7 +186,7 @@ class HttpServer:
                     self._let_in(stream, nursery)
 
     def _let_in(self, stream: trio.SocketStream, nursery: trio.Nursery) -> None:
-        client = self._places.enter(_host_of(stream))
+        client = self._places.enter(_host_of(stream), partial(_is_unread, stream))
         if client is None:
             self._turn_away(stream, nursery)
         else:
@@ -372,6 +374,13 @@ def _host_of(stream: trio.SocketStream) -> str:
         return str(stream.socket.getpeername()[0])
     except OSError:  # it has gone already
         return ""
+
+
+def _is_unread(stream: trio.SocketStream) -> bool:
+    """Tell whether the client has sent something that we have not read so far."""
+    waiting = select.poll()
+    waiting.register(stream.socket.fileno(), select.POLLIN)
+    return bool(waiting.poll(0))
 
 
 async def _hang_up(stream: trio.abc.HalfCloseableStream) -> None:

@@ -16,6 +16,7 @@ from adapters.http.host.bounds import (
     BESIDE_MAX,
     BESIDE_SECONDS,
     CONNECTIONS_MAX,
+    LOOKED_AT_MAX,
     QUIET_SECONDS,
     TURNED_AWAY_MAX,
 )
@@ -97,6 +98,49 @@ async def test_the_connection_of_a_user_gives_way_after_a_while(autojump_clock):
     await trio.sleep(0.01)
     assert places.enter() is not None
     assert is_cut(user)
+
+
+async def test_a_stranger_that_has_just_come_gives_way_last(autojump_clock):
+    """Its client may be about to ask; that of a user who has been quiet has had its answer."""
+    places = ConnectionPlaces(3, beside_max=0)
+    user, old = known(places), places.enter()
+    for visitor in (user, old):
+        places.mark_idle(visitor)
+    await trio.sleep(QUIET_SECONDS)
+    new = places.enter()
+    places.mark_idle(new)
+
+    for gone in (old, user, new):
+        assert not is_cut(gone)
+        assert places.enter() is not None
+        assert is_cut(gone)
+    assert places.enter() is None
+
+
+async def test_whose_request_waits_to_be_read_keeps_the_place(autojump_clock):
+    places = ConnectionPlaces(4, beside_max=0)
+    asking, silent = (lambda: True), (lambda: False)
+    visitors = [places.enter("", each) for each in (asking, silent, asking, silent)]
+    for visitor in visitors[2:]:
+        visitor.is_known = True
+    for visitor in visitors:
+        places.mark_idle(visitor)
+    await trio.sleep(QUIET_SECONDS)
+
+    assert places.enter() is not None
+    assert places.enter() is not None
+    assert places.enter() is None
+    assert [False, True, False, True] == [is_cut(visitor) for visitor in visitors]
+
+
+async def test_only_the_first_of_many_are_looked_at():
+    looks = []
+    places = ConnectionPlaces(100, beside_max=0)
+    for _ in range(100):
+        places.mark_idle(places.enter("", lambda: looks.append(1) or True))
+
+    assert places.enter() is None
+    assert LOOKED_AT_MAX == len(looks)
 
 
 async def test_whoever_is_served_keeps_the_place(autojump_clock):
@@ -210,6 +254,22 @@ async def test_an_idle_connection_gives_way_to_the_next():
     assert 1 == server.statistics().gave_way_count
 
 
+async def test_what_a_client_has_sent_and_was_not_read_is_seen():
+    server = HttpServer(until_told, connections_max=2)
+    async with serving(server) as listener:
+        client = await connected(listener)
+        await trio.testing.wait_all_tasks_blocked(0.01)
+        [idle] = server._places._strangers
+        assert not idle.is_unread()
+
+        os.write(client.stream.socket.fileno(), GET)
+
+        assert idle.is_unread()
+        assert 200 == (await client.answer()).status
+        assert not idle.is_unread()
+        await client.stream.aclose()
+
+
 async def test_a_socket_is_no_idle_connection():
     async def answer(request):
         if request.client.is_beside:
@@ -272,14 +332,14 @@ POOL = 32
     ("limit", "places", "peers", "rest"),
     [
         (0, 8, 8, 0),
-        (256, 48, 20, 156),
-        (1024, 432, 116, 444),
-        (4096, 1968, 288, 1808),
+        (256, 61, 20, 143),
+        (1024, 509, 116, 367),
+        (4096, 2442, 288, 1334),
         (65_536, CONNECTIONS_MAX, 288, 45_216),
         (1 << 30, CONNECTIONS_MAX, 288, (1 << 30) - 20_320),
     ],
 )
-def test_clients_get_half_of_what_is_not_our_own(limit, places, peers, rest):
+def test_clients_get_two_thirds_of_what_neither_we_nor_others_need(limit, places, peers, rest):
     shared = shares_of(limit, database_max=POOL)
 
     assert (places, peers, rest) == (shared.places, shared.peers, shared.rest)
