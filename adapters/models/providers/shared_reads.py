@@ -47,6 +47,11 @@ class StreamReadNow(Protocol):
     @property
     def descriptor(self) -> int: ...
 
+    @property
+    def has_ended(self) -> bool:
+        """Return whether the end was read behind what came last: the socket may never tell it."""
+        ...
+
     def read_now(self) -> bytes:
         """Return what has come; empty at the end. Raises BlockingIOError if nothing has, and
         trio.BrokenResourceError."""
@@ -149,7 +154,7 @@ class SharedReads:
         try:
             data = reader.stream.read_now()
             self._pieces_count += 1
-            if data and reader.take(data):
+            if data and reader.take(data) and not reader.stream.has_ended:
                 return
         except BlockingIOError:
             return  # it was not readable after all

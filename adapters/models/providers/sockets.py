@@ -16,6 +16,8 @@ class WaitingStream(trio.abc.Stream):
     That is a fifth of what a delta costs.
     """
 
+    has_ended = False  # its end is always told by the socket
+
     def __init__(self, stream: trio.SocketStream) -> None:
         self._stream = stream
         self.descriptor = stream.socket.fileno()  # asking for it each time is expensive
@@ -74,6 +76,7 @@ class EncryptedStream(trio.abc.Stream):
         self._come, self._going = ssl.MemoryBIO(), ssl.MemoryBIO()
         self._tls = context.wrap_bio(self._come, self._going, server_hostname=server_hostname)
         self._unsent = b""  # of what was to go before anything else
+        self.has_ended = False  # the peer has said so; the socket may stay open
 
     @property
     def descriptor(self) -> int:
@@ -141,16 +144,16 @@ class EncryptedStream(trio.abc.Stream):
         try:
             while piece := self._tls.read(READ_BYTES):
                 pieces.append(piece)
-            pieces.append(b"")  # the peer's farewell
+            self.has_ended = True  # the peer's farewell
         except ssl.SSLWantReadError:
             pass
         except (ssl.SSLEOFError, ssl.SSLZeroReturnError):
-            pieces.append(b"")
+            self.has_ended = True
         except ssl.SSLError as error:
             if not pieces:
                 raise trio.BrokenResourceError(f"tls: {error}") from error
         self._answer_now()
-        return b"".join(pieces) if pieces else None
+        return b"".join(pieces) if pieces or self.has_ended else None
 
     def _answer_now(self) -> None:
         """Send what reading led to, such as new keys; what cannot go now goes before the next."""
