@@ -60,12 +60,8 @@ class AutoArchive:
         self._after = found[-1][0] if found else FIRST
         is_last = len(found) < wanted or sum(map(len, self._done.values())) >= ARCHIVED_MAX
         if is_last:
-            self._after, done, self._done = FIRST, self._done, {}
-            day = f"{wall().date().isoformat()}/{lease.epoch}"
-            for user, chats in done.items():
-                await self._digests.file_archive_digest(
-                    user, chats, count=len(chats), days=days, day=day
-                )
+            self._after = FIRST
+            await self._tell_owners(days, day=f"{wall().date().isoformat()}/{lease.epoch}")
         return Batch(count, is_last=is_last)
 
     async def due(self) -> int:
@@ -76,6 +72,15 @@ class AutoArchive:
             asked = {"seconds": days * DAY_SECONDS}
             [(count,)] = await connection.execute(SQL["count_silent_families"], asked)
         return int(count)
+
+    async def _tell_owners(self, days: int, *, day: str) -> None:
+        """Give each owner a digest. An owner who cannot be told now is told by the next pass."""
+        while self._done:
+            user, chats = next(iter(self._done.items()))
+            await self._digests.file_archive_digest(
+                user, chats, count=len(chats), days=days, day=day
+            )
+            del self._done[user]
 
     async def _archive(self, root: ChatId, owner: UUID, snapshot: int) -> bool:
         """Archive a family. Return False if it has moved since it was looked at."""

@@ -14,6 +14,7 @@ from adapters.chats.housekeeping.chores import AutoArchive, Erasing, ErasingOfUs
 from adapters.chats.housekeeping.erasing import FAMILIES_MAX
 from adapters.chats.housekeeping.lease import PostgresHousekeeping
 from adapters.chats.notices.inbox import NAMED_MAX, InboxStore
+from adapters.postgres.driver.faults import DatabaseGone
 from tests.actors.law.chats import ANN, HOLDER, message
 from tests.adapters.chats.housekeeping.stories import chat_at_rest
 from tests.adapters.chats.housekeeping.test_holds import eraser_of, old
@@ -86,6 +87,39 @@ async def test_each_owner_gets_one_digest_of_a_pass(store):
     )
     assert (ANN, "archived", NAMED_MAX + 5) == (user, kind, json.loads(detail)["count"])
     assert NAMED_MAX == detail.count("a silent one")
+
+
+async def test_owners_who_could_not_be_told_of_a_pass_are_told_by_the_next(store):
+    bob = uuid.uuid4()
+    await store.execute("INSERT INTO users (id, username) VALUES (%(b)s, 'bob')", b=bob)
+    of_ann, of_bob = [await a_chat(store, done=True) for _ in range(2)]
+    for chat in (of_ann, of_bob):
+        await ages(store, chat, 40)
+    await store.execute("UPDATE chats SET owner_id = %(b)s WHERE id = %(c)s", b=bob, c=of_bob)
+    await keep(store, "auto_archive_days", 30)
+    inbox = InboxAway(InboxStore(store.pool, tell=store.telling))
+    archive = AutoArchive(store.pool, store.ledger, inbox)
+    keeper = Housekeeper(PostgresHousekeeping(store.pool), [archive], id=uuid.uuid4())
+
+    await keeper._look(0.0)
+    assert {of_ann, of_bob} == await archived(store)
+    inbox.is_away = False
+    await keeper._look(0.0)
+
+    told = await store.execute("SELECT user_id FROM notices WHERE kind = 'archived'")
+    assert sorted([(ANN,), (bob,)]) == sorted(told)
+
+
+class InboxAway:
+    """An inbox whose database is away, until it is back."""
+
+    def __init__(self, inbox):
+        self.inbox, self.is_away = inbox, True
+
+    async def file_archive_digest(self, *digest, **more):
+        if self.is_away:
+            raise DatabaseGone("postgres: away")
+        await self.inbox.file_archive_digest(*digest, **more)
 
 
 async def test_nothing_is_archived_where_no_days_are_set(store):
