@@ -17,6 +17,7 @@ from actors.chat.turn.spending import LimitStatus, OverLimit, Period, Scope, jud
 from actors.law.ids import ChatId, UserId
 from actors.law.parts.message import Reservation
 from adapters.models.costs import Price
+from adapters.postgres.driver.faults import DatabaseBusy
 from adapters.postgres.driver.pool import Pool
 from adapters.postgres.driver.values import Row
 from adapters.postgres.queries import SQL
@@ -26,7 +27,7 @@ NIL = UUID(int=0)  # the subject that stands for all users, and the worker that 
 # added up first may have had calls in flight that nothing was set aside for.
 RECOUNT_SECONDS = 900.0
 AGE_SECONDS_MAX = 86_400.0  # of a reservation; no call takes as long
-COUNTS_MAX = 3  # tries to reserve, each behind adding up; more means that counters are dropped
+COUNTS_MAX = 3  # tries to reserve, each behind adding up; then DatabaseBusy, as limits change
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,14 +81,16 @@ class SpendStore:
         What other processes left behind is taken back before a call is refused for it. `default` is
         the price of messages whose cost is not known, where they are added up.
         """
-        has_swept = False
+        over: OverLimit | None = None
+        is_counted = has_swept = False
         for _ in range(COUNTS_MAX):
             async with self._pool.connection() as connection:
                 rows = await connection.execute(SQL["reserve_spend"], _parameters(call))
             if not rows or rows[0][3] is None:
                 return None
             user, today, is_reserved = rows[0][:3]
-            if any(row[9] is None for row in rows):
+            is_counted = all(row[9] is not None for row in rows)
+            if not is_counted:
                 await self.count(UserId(user), today, default)
                 continue
             if is_reserved:
@@ -103,6 +106,8 @@ class SpendStore:
                 return over
             has_swept = True
             await self.sweep()
+        if not is_counted:
+            raise DatabaseBusy(f"limits changed {COUNTS_MAX} times while spending was added up")
         return over
 
     async def count(self, user: UserId, day: date, default: Price | None) -> None:

@@ -17,6 +17,7 @@ from actors.chat.turn.spending import OverLimit, WhyRefused, period_start
 from actors.law.parts.message import Cost, Reservation
 from adapters.models.costs import Price, SideCosts
 from adapters.models.spend.store import NIL, CallToReserve, SpendStore
+from adapters.postgres.driver.faults import DatabaseBusy
 from adapters.postgres.driver.pool import Pool
 from tests.adapters.edges import eventually
 from tests.patience import PATIENCE_SECONDS
@@ -371,6 +372,29 @@ def test_sums_are_made_anew_once_for_calls_that_nothing_was_set_aside_for(fresh)
         assert 2 <= await ground.store.recount(Price(0, 0))
         assert (30, 0) == (await ground.counters())[ANN, "day", now.date()]
         assert 0 == await ground.store.recount(None)
+
+    on_ground(fresh, play)
+
+
+def test_a_call_for_which_limits_change_again_and_again_is_refused_for_now(fresh):
+    """As if an administrator changed a limit each time that counters have been added up."""
+
+    async def play(ground):
+        await ground.limit(hard=1000)
+        await ground.run(
+            "CREATE FUNCTION drop_sums() RETURNS trigger LANGUAGE plpgsql"
+            " AS 'BEGIN NEW.counted_at := NULL; RETURN NEW; END'"
+        )
+        await ground.run(
+            "CREATE TRIGGER drop_sums BEFORE UPDATE ON spend_counters"
+            " FOR EACH ROW EXECUTE FUNCTION drop_sums()"
+        )
+
+        with pytest.raises(DatabaseBusy, match="limits changed"):
+            await ground.reserve()
+
+        await ground.run("DROP TRIGGER drop_sums ON spend_counters")
+        assert isinstance(await ground.reserve(), Reservation)
 
     on_ground(fresh, play)
 
