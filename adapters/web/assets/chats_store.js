@@ -18,13 +18,16 @@
 // the ApiError. News comes by wire/watch.js.
 
 import { batch, computed, signal } from "./ui.js";
-import { chatIn, newList, withChange, withNews, withPage, without } from "./state/chats.js";
+import { chatIn, newList, withBack, withChange, withNews, withPage, without } from "./state/chats.js";
 import { needsPerson } from "./state/lights.js";
+import { same } from "./state/same.js";
 import { me } from "./session.js";
 import { api } from "./wire/api.js";
 import { hearWatch } from "./wire/watch.js";
 
 /** @typedef {import("./state/chats.js").ChatList} ChatList */
+/** @typedef {import("./state/chats.js").Chat} Chat */
+/** @typedef {(list: ChatList) => ChatList} Change */
 
 const PAGE = 50; // chats
 const LISTS_MAX = 12; // of other filters that are kept; the oldest is forgotten
@@ -39,13 +42,15 @@ const needing = listOf({ q: "source:created_by_me needs_me:true", labels: [] });
 const shown = signal(plain);
 /**
  * Chats that were opened, by id: they may be archived, or far down.
- * @type {Map<string, import("./state/chats.js").Chat>}
+ * @type {Map<string, Chat>}
  */
 const known = new Map();
 /** Lists that are being read. @type {Map<typeof plain, Promise<void>>} */
 const readings = new Map();
-/** For each page that is on its way, the news since it was asked for. @type {Set<any[]>} */
+/** For each page that is on its way, what has changed since it was asked for. @type {Set<Change[]>} */
 const arriving = new Set();
+/** What a person has changed, and the daemon has not answered: a page may be read before it. @type {Set<Change>} */
+const asked = new Set();
 /** Moves of pinned chats go out one after the other, as each counts the places after the one before. */
 let moving = Promise.resolve();
 let begun = false;
@@ -65,8 +70,9 @@ function forgetOldest() {
   if (oldest) lists.delete(oldest[0]);
 }
 
-/** @param {(list: ChatList) => ChatList} change */
+/** @param {Change} change */
 function changeAll(change) {
+  for (const changes of arriving) changes.push(change);
   batch(() => {
     for (const list of lists.values()) list.value = change(list.peek());
   });
@@ -79,24 +85,26 @@ function readFirst(list) {
   return reading;
 }
 
+/** Read anew what is shown. */
+const readAll = () => Promise.all([...new Set([plain, needing, shown.peek()])].map(readAgain));
+
 /** Read what is there from now on: a page that is on its way may be older. @param {typeof plain} list */
 const readAgain = (list) => readings.get(list)?.then(() => readFirst(list)) ?? readFirst(list);
 
 /**
- * Read a page of a list. News that comes meanwhile is applied again, because the page may be older.
+ * Read a page of a list. What changes meanwhile is applied again, because the page may be older.
  * @param {typeof plain} list
  * @param {Record<string, any>} query
  * @param {{next?: boolean}} how
  */
 async function take(list, query, how) {
-  /** @type {any[]} */
-  const news = [];
-  arriving.add(news);
+  const changes = [...asked];
+  arriving.add(changes);
   try {
     const page = await api.get("chats", { ...query, limit: PAGE });
-    list.value = news.reduce((now, event) => withNews(now, event), withPage(list.peek(), page, { ...how, limit: PAGE }));
+    list.value = changes.reduce((now, change) => change(now), withPage(list.peek(), page, { ...how, limit: PAGE }));
   } finally {
-    arriving.delete(news);
+    arriving.delete(changes);
   }
 }
 
@@ -105,6 +113,7 @@ async function readPage(list) {
   const { filter } = list.peek();
   try {
     await take(list, { q: filter.q.trim() || null, label: filter.labels }, {});
+    if (list === shown.peek() && list.peek().stale) readStale(); // by news that came meanwhile
   } catch (error) {
     const before = list.peek();
     list.value = { ...before, state: before.roots.length ? before.state : "failed", error };
@@ -115,20 +124,19 @@ async function readPage(list) {
 let againTimer;
 
 function readStale() {
-  clearTimeout(againTimer);
-  againTimer = setTimeout(() => {
+  againTimer ??= setTimeout(() => {
+    againTimer = undefined;
     const list = shown.peek();
-    if (list.peek().stale) readFirst(list);
+    if (list.peek().stale) void readAgain(list);
   }, AGAIN_MS);
 }
 
 /** @param {any} event */
 function hear(event) {
   if (event.kind === "again") {
-    for (const list of new Set([plain, needing, shown.peek()])) readAgain(list);
+    void readAll();
     return;
   }
-  for (const news of arriving) news.push(event);
   const opened = known.get(event.chat.id);
   if (opened) known.set(opened.id, { ...opened, ...event.chat, children: opened.children });
   changeAll((list) => withNews(list, event));
@@ -141,51 +149,64 @@ function readShared() {
 }
 
 /**
- * Show a change at once, ask the daemon for it, and put it back if it refuses.
- * @param {string} id
- * @param {Partial<import("./state/chats.js").Chat>} changes
- * @param {Record<string, unknown>} [asked] where it is called otherwise than in the chat
+ * Show changes of chats at once, and ask the daemon for them. What it refuses is put back where nothing
+ * newer has come, and the lists are read anew.
+ * @param {ReadonlyMap<string, Partial<Chat>>} wanted by the ids of chats
+ * @param {() => Promise<unknown>} ask
  */
-async function patch(id, changes, asked = changes) {
-  const before = chats.find(id);
-  change(id, changes);
+async function change(wanted, ask) {
+  const before = new Map([...wanted.keys()].map((id) => [id, chats.find(id)]));
+  const shows = (/** @type {ChatList} */ list) => [...wanted].reduce((now, [id, changes]) => withChange(now, id, changes), list);
+  wanted.forEach((changes, id) => known.has(id) && known.set(id, { .../** @type {Chat} */ (known.get(id)), ...changes }));
+  changeAll(shows);
+  asked.add(shows);
   try {
-    await api.patch(`chats/${id}`, asked);
+    await ask();
   } catch (error) {
-    if (before) change(id, Object.fromEntries(Object.keys(changes).map((name) => [name, Reflect.get(before, name)])));
+    asked.delete(shows);
+    wanted.forEach((changes, id) => putBack(id, changes, before.get(id)));
+    if (/** @type {any} */ (error).status) void readAll();
     throw error;
+  } finally {
+    asked.delete(shows);
   }
 }
 
-/** Change a chat wherever it is shown. @param {string} id @param {Partial<import("./state/chats.js").Chat>} changes */
-function change(id, changes) {
+/**
+ * Put back what a chat was before a change, as far as it still is what it was changed to.
+ * @param {string} id @param {Partial<Chat>} changes @param {Chat | undefined} before
+ */
+function putBack(id, changes, before) {
+  const now = chats.find(id);
+  if (!before || !now) return;
+  const names = Object.keys(changes).filter((name) => same(Reflect.get(now, name), Reflect.get(changes, name)));
+  const back = Object.fromEntries(names.map((name) => [name, Reflect.get(before, name)]));
   const opened = known.get(id);
-  if (opened) known.set(id, { ...opened, ...changes });
-  changeAll((list) => withChange(list, id, changes));
+  if (opened) known.set(id, { ...opened, ...back });
+  changeAll((list) => withChange(list, id, back));
 }
+
+/** @param {string} id @param {Partial<Chat>} changes */
+const patch = (id, changes) => change(new Map([[id, changes]]), () => api.patch(`chats/${id}`, changes));
 
 /** @param {string} id @param {boolean} isRead */
-async function markOne(id, isRead) {
-  const had = chats.find(id)?.has_unread ?? false;
-  changeAll((list) => withChange(list, id, { has_unread: !isRead }));
-  try {
-    // The request goes on if the tab is closed now.
-    await api.put(`chats/${id}/read-status`, { is_read: isRead }, { keepalive: true });
-  } catch (error) {
-    changeAll((list) => withChange(list, id, { has_unread: had }));
-    throw error;
-  }
-}
+const markOne = (id, isRead) =>
+  // The request goes on if the tab is closed now.
+  change(new Map([[id, { has_unread: !isRead }]]), () => api.put(`chats/${id}/read-status`, { is_read: isRead }, { keepalive: true }));
 
 /** @param {readonly string[]} ids @param {boolean} archived */
 async function patchArchived(ids, archived) {
   const before = new Map([...lists.values()].map((list) => [list, list.peek()]));
-  changeAll((list) => (/archived/.test(list.filter.q) === archived ? list : without(list, ids)));
+  const goes = (/** @type {ChatList} */ list) => (/archived/.test(list.filter.q) === archived ? list : without(list, ids));
+  changeAll(goes);
+  asked.add(goes);
   const answers = await Promise.allSettled(ids.map((id) => api.patch(`chats/${id}`, { archived })));
+  asked.delete(goes);
+  const kept = ids.filter((_, at) => answers[at].status === "rejected");
+  for (const [list, was] of before) list.value = withBack(list.peek(), was, kept);
+  for (const id of ids) if (!kept.includes(id)) know({ ...known.get(id), archived });
+  await (kept.length ? readAll() : Promise.all([...new Set([plain, shown.peek()])].map(readAgain)));
   const refused = answers.find((answer) => answer.status === "rejected");
-  if (refused) for (const [list, was] of before) list.value = was;
-  ids.forEach((id, at) => answers[at].status === "fulfilled" && know({ ...known.get(id), archived }));
-  await Promise.all([...new Set([plain, ...(refused ? [needing] : []), shown.peek()])].map(readAgain));
   if (refused) throw refused.reason;
 }
 
@@ -213,7 +234,7 @@ export const chats = {
   async show(filter) {
     const list = listOf(filter);
     shown.value = list;
-    if (list !== plain || list.peek().state === "failed") await readFirst(list);
+    if (list !== plain || list.peek().state === "failed" || list.peek().stale) await readFirst(list);
   },
 
   async more() {
@@ -243,7 +264,7 @@ export const chats = {
   /** @param {string} id */
   find: (id) => chats.listed(id) ?? known.get(id),
 
-  /** @param {import("./state/chats.js").Chat} chat */
+  /** @param {Chat} chat */
   know,
 
   /** @param {string} id */
@@ -255,17 +276,9 @@ export const chats = {
   async move(id, position) {
     const ids = plain.peek().roots.filter((chat) => chat.pin_order && chat.id !== id).map((chat) => chat.id);
     ids.splice(position - 1, 0, id);
-    const before = ids.map((one) => chats.find(one)?.pin_order);
-    const order = (/** @type {(at: number) => number | undefined} */ place) =>
-      batch(() => ids.forEach((one, at) => change(one, { pin_order: place(at) })));
-    order((at) => at + 1);
-    moving = moving.catch(() => {}).then(() => api.patch(`chats/${id}`, { pin_order: position }));
-    try {
-      await moving;
-    } catch (error) {
-      order((at) => before[at]);
-      throw error;
-    }
+    const turn = moving.catch(() => {});
+    moving = change(new Map(ids.map((one, at) => [one, { pin_order: at + 1 }])), () => turn.then(() => api.patch(`chats/${id}`, { pin_order: position })));
+    await moving;
   },
 
   /** @param {string} id @param {string} title */
@@ -284,13 +297,13 @@ export const chats = {
   /** @param {readonly string[]} ids */
   markUnread: (ids) => Promise.all(ids.map((id) => markOne(id, false))),
 
-  /** A chat has just been made here. @param {import("./state/chats.js").Chat} chat */
+  /** A chat has just been made here. @param {Chat} chat */
   made: (chat) => changeAll((list) => withNews(list, { kind: "created", chat })),
   /** A chat is looked at here: it is read. @param {string} id */
   seen: (id) => changeAll((list) => withChange(list, id, { has_unread: false })),
 };
 
-/** Remember a chat that was read by itself. @param {Partial<import("./state/chats.js").Chat>} chat */
+/** Remember a chat that was read by itself. @param {Partial<Chat>} chat */
 function know(chat) {
   if (!chat.id) return;
   known.delete(chat.id);

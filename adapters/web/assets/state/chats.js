@@ -5,6 +5,7 @@
 //   withNews(list, event)              after an event of the watch, {kind, chat}
 //   withChange(list, id, changes)      as a person has just changed a chat
 //   without(list, ids)
+//   withBack(list, before, ids)        with those of them back that it had before
 //   chatIn(list, id)                   a root or a child, or undefined
 //
 // A list holds roots in the daemon's order (what is pinned first, then what was touched last), each
@@ -98,6 +99,20 @@ export function without(list, ids) {
         : root,
     );
   return { ...list, roots };
+}
+
+/**
+ * Return the list with those of the chats in their places that another state of it had.
+ * @param {ChatList} list
+ * @param {ChatList} before
+ * @param {readonly string[]} ids
+ * @returns {ChatList}
+ */
+export function withBack(list, before, ids) {
+  return ids.reduce((now, id) => {
+    const chat = chatIn(now, id) ? undefined : chatIn(before, id);
+    return chat ? placed(now, chat) : now;
+  }, list);
 }
 
 /**
