@@ -260,6 +260,24 @@ test("a message of one's own that is queued becomes its row, and comes once", ()
   assert.deepEqual(states.map((state) => state.queue.map((one) => one.key)), [["own1"], ["own1"], []]);
 });
 
+test("what has gone again before sending it is answered does not come back", () => {
+  const sending = reduce(replayed([message(1, "assistant", "ho"), RUNNING]), { type: "own", key: "own1", text: "hi" });
+
+  const taken = reduceAll(sending, [message(2, "user", "hi"), { type: "sent", key: "own1", queued: { id: 7, content: [text("hi")] } }]);
+  assert.deepEqual([taken.queue, taken.messages.length], [[], 2]); // its turn had come at once
+
+  const anew = [{ type: "history_reset" }, message(1, "assistant", "ho"), message(3, "user", "other"), RUNNING];
+  const edited = reduceAll(sending, [message(2, "user", "hi"), ...anew, { type: "sent", key: "own1", message: message(2, "user", "hi").message }]);
+  assert.deepEqual(edited.messages.map((one) => one.id), [1, 3]);
+});
+
+test("an edit that was edited again before its answer does not come back", () => {
+  const anew = (id) => [{ type: "history_reset" }, message(id, "user", "hi"), RUNNING];
+  const state = reduceAll(replayed([message(1, "user", "hi")]), [...anew(2), ...anew(3), { type: "edited", id: 1, messages: [message(2, "user", "hi").message] }]);
+
+  assert.deepEqual(state.messages.map((one) => one.id), [3]);
+});
+
 test("what no longer holds after a break is not told, and goes", () => {
   const ask = { tool_call_id: "t", chat_id: "c" };
   const before = replayed([{ type: "status", status: { status: "requires_action" } }, { type: "approvals", approvals: [ask] }]);

@@ -171,15 +171,15 @@ function onRetried({ next }, { error, retry }) {
 /** @param {Draft} draft @param {Event} event */
 function onSent(draft, { key, message, queued }) {
   const { next } = draft;
-  next.own = next.own.filter((one) => one.key !== key);
-  if (queued && queued.id > next.lastQueued) {
+  const own = next.own.find((one) => one.key === key); // none: the stream has told it, as a row or as a message
+  next.own = next.own.filter((one) => one !== own);
+  if (queued && own && queued.id > next.lastQueued) {
     next.lastQueued = queued.id;
     next.queue = [...next.queue, { ...queued, key }];
   }
-  if (!message) return;
-  const old = messageOf(next.messages, message.id);
-  next.lastId = Math.max(next.lastId, message.id);
-  if (!old) put(ownedMessages(draft), asKept(undefined, message, key));
+  if (!message || message.id <= next.lastId) return; // told, and it may have gone since
+  next.lastId = message.id;
+  put(ownedMessages(draft), asKept(undefined, message, key));
 }
 
 /** @param {Draft} draft @param {Event} event */
@@ -192,7 +192,7 @@ function onWhole(draft, { message }) {
 /** A message was edited: it and all behind it have gone. @param {Draft} draft @param {Event} event */
 function onEdited({ next }, { id, messages }) {
   const last = messages[messages.length - 1];
-  if (messageOf(next.messages, last.id)) return; // the stream was faster
+  if (last.id <= next.lastId) return; // the stream was faster, and it may have been edited again
   next.messages = merged(next.messages.filter((message) => message.id < id), [...messages.slice(0, -1), { ...last, edited: true }]);
   next.queue = [];
   next.live = next.error = next.retry = null;
