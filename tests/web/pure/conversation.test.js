@@ -157,6 +157,44 @@ test("a row that goes before its order is answered does not come back", async (t
   assert.deepEqual(conversation.queue.rows.value.map((row) => row.id), [1]);
 });
 
+test("of two orders the later one is shown until both are answered, and asked for last", async (t) => {
+  const rows = [1, 2, 3].map((id) => ({ id, content: [{ type: "text", text: String(id) }] }));
+  const give = [];
+  const { conversation, socket } = await aConversation(t, ({ method }) => (method === "PUT" ? new Promise((resolve) => give.push(resolve)) : undefined));
+  socket.tell(status("running"), { type: "queue_update", queued_messages: rows });
+  await settle();
+  const shown = () => conversation.queue.rows.value.map((row) => row.id);
+  const inOrder = (...ids) => ids.map((id) => rows[id - 1]);
+
+  const orders = [conversation.queue.order([2, 1, 3]), conversation.queue.order([2, 3, 1])];
+  await settle();
+  assert.deepEqual([give.length, shown()], [1, [2, 3, 1]]);
+  socket.tell({ type: "queue_update", queued_messages: inOrder(2, 1, 3) });
+  give[0]([200, { queued_messages: inOrder(2, 1, 3) }]);
+  await settle();
+  assert.deepEqual([give.length, shown()], [2, [2, 3, 1]]);
+  give[1]([200, { queued_messages: inOrder(2, 3, 1) }]);
+  await Promise.all(orders);
+
+  assert.deepEqual(shown(), [2, 3, 1]);
+});
+
+test("a row that is worded anew elsewhere keeps the newer words", async (t) => {
+  const row = (words) => ({ id: 1, content: [{ type: "text", text: words }] });
+  let give;
+  const { conversation, socket } = await aConversation(t, ({ method }) => (method === "PATCH" ? new Promise((resolve) => (give = resolve)) : undefined));
+  socket.tell(status("running"), { type: "queue_update", queued_messages: [row("first")] });
+  await settle();
+
+  const changed = conversation.queue.change(1, { text: "mine" });
+  socket.tell({ type: "queue_update", queued_messages: [row("mine")] }, { type: "queue_update", queued_messages: [row("theirs")] });
+  await settle();
+  give([200, row("mine")]);
+  await changed;
+
+  assert.equal(conversation.queue.rows.value[0].content[0].text, "theirs");
+});
+
 test("an edit drops what stood behind the message, before the stream says so", async (t) => {
   const { conversation } = await aConversation(t, ({ method }) => (method === "PATCH" ? [200, { message: message(5, "user", "hello") }] : undefined));
 

@@ -106,8 +106,8 @@ function runTyped({ desk, knows, conversation }) {
 
 /** @param {Place} place */
 async function promoteFirst({ conversation, desk }) {
-  const first = conversation?.state.peek().queue[0];
-  if (!conversation || !first) return;
+  const first = conversation?.queue.rows.peek()[0]; // as it is shown
+  if (!first) return;
   try {
     await conversation.queue.promote(first.id);
   } catch (error) {

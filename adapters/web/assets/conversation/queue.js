@@ -20,17 +20,29 @@ export function queueOf(core) {
   const wanted = signal(/** @type {readonly number[] | null} */ (null));
   const path = `chats/${core.id}/queue`;
   let told = core.state.peek().queue;
+  /** The last order that was asked for: they go out one after the other. @type {Promise<unknown>} */
+  let before = Promise.resolve();
+  let orders = 0; // that are not answered
   core.closers.push(
     effect(() => {
       const { queue } = core.state.value;
       if (queue === told) return;
       told = queue;
-      wanted.value = null; // the truth has come
+      if (!orders) wanted.value = null; // the truth has come
     }),
   );
   const hold = (/** @type {number} */ id) => void (held.value = new Set([...held.value, id]));
   const release = (/** @type {number} */ id) =>
     void (held.value = new Set([...held.value].filter((one) => one !== id)));
+
+  /** @param {readonly number[]} ids */
+  async function put(ids) {
+    const { queue } = core.latest();
+    const there = queue.map((row) => row.id);
+    const order = [...ids.filter((id) => there.includes(id)), ...there.filter((id) => !ids.includes(id))];
+    const answer = await api.put(`${path}/order`, { order });
+    if (core.latest().queue === queue) core.takeNow({ type: "queue_update", ...answer }); // the stream may be ahead
+  }
 
   return {
     rows: computed(() => {
@@ -40,23 +52,22 @@ export function queueOf(core) {
 
     /** @param {readonly number[]} ids */
     async order(ids) {
-      const { queue } = core.latest();
-      const hidden = queue.map((row) => row.id).filter((id) => !ids.includes(id));
       wanted.value = ids;
+      const done = orders++ ? before.then(() => put(ids)) : put(ids);
+      before = done.catch(() => {});
       try {
-        const answer = await api.put(`${path}/order`, { order: [...ids, ...hidden] });
-        if (core.latest().queue === queue) core.takeNow({ type: "queue_update", ...answer }); // the stream may be ahead
-      } catch (error) {
-        wanted.value = null;
-        throw error;
+        await done;
+      } finally {
+        if (!--orders) wanted.value = null;
       }
     },
 
     /** @param {number} id @param {import("./sending.js").Written} written */
     async change(id, written) {
       const { content, model_config_id, reasoning_effort } = bodyOf(written);
+      const old = core.latest().queue.find((one) => one.id === id);
       const row = await api.patch(`${path}/${id}`, { content, model_config_id, reasoning_effort });
-      const queued_messages = core.latest().queue.map((one) => (one.id === id ? row : one));
+      const queued_messages = core.latest().queue.map((one) => (one === old ? row : one));
       core.takeNow({ type: "queue_update", queued_messages });
       return row;
     },
