@@ -157,3 +157,38 @@ test("again puts another line in the place of this one", (t) => {
 
   assert.deepEqual(dials.map((dial) => dial.ended), [true, false]);
 });
+
+/** A browser whose network goes and comes. */
+function aNetwork() {
+  globalThis.window = new EventTarget();
+  globalThis.document = new EventTarget();
+  return { goes: () => window.dispatchEvent(new Event("offline")), comes: () => window.dispatchEvent(new Event("online")) };
+}
+
+test("the answer about a dial that failed ends no line that was dialled since", async (t) => {
+  const network = aNetwork();
+  let refuse;
+  const { dials, states } = aLine(t, { probe: () => new Promise((_, reject) => (refuse = reject)) });
+  dials[0].closed();
+  network.comes();
+  dials[1].open();
+
+  refuse(new TypeError("Failed to fetch")); // over the network that there was
+  await settle();
+
+  assert.deepEqual([states(), dials[1].ended], [["wait", "live"], false]);
+});
+
+test("a dial that ends because the network has gone is followed by another", async (t) => {
+  const network = aNetwork();
+  const { dials } = aLine(t);
+  dials[0].open();
+  mock.timers.tick(60);
+  dials[0].closed(1006);
+  mock.timers.tick(250);
+
+  network.goes(); // nobody says that it has come back: the browser may be wrong
+  mock.timers.tick(20_000);
+
+  assert.deepEqual([dials.length, dials[1].ended], [3, true]);
+});

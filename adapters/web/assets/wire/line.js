@@ -48,6 +48,7 @@ class Line {
     this.parts = parts;
     this.way = 0;
     this.failures = 0;
+    this.dials = 0;
     this.heardAt = Date.now();
     /** @type {(() => void) | null} */
     this.end = null; // of the line in use
@@ -79,6 +80,7 @@ class Line {
   dial() {
     if (this.closed || this.endNext) return;
     clearTimeout(this.timer);
+    this.dials += 1;
     let open = false;
     let over = false;
     /** @type {() => void} */
@@ -138,9 +140,11 @@ class Line {
     this.endNext = null;
     if (this.closed) return;
     this.failures += 1;
+    const { dials } = this;
+    const isLast = () => dials === this.dials; // it is not dialled, or open, again since
     this.parts.probe(this.failures).then(
-      (found) => this.probed(found),
-      () => this.later(),
+      (found) => (isLast() || found === "gone") && this.probed(found),
+      () => isLast() && this.later(),
     );
   }
 
@@ -184,7 +188,7 @@ class Line {
   cutOff() {
     this.endNext?.();
     this.endNext = null;
-    if (this.end || this.state?.state === "wait") this.later();
+    this.later();
   }
 
   /** The network is back: whatever was heard last, this line may be dead. */
