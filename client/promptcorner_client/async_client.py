@@ -55,12 +55,14 @@ class AsyncClient:
     ) -> None:
         self._url = url
         self._organization: UUID | None = None
-        self._http = httpx2.AsyncClient(
+        self._open_pool = partial(
+            httpx2.AsyncClient,
             base_url=url,
             headers=http_messages.headers(token),
             timeout=http_messages.ANSWER_SECONDS,
             transport=transport,
         )
+        self._http = self._open_pool()
 
     async def __aenter__(self) -> Self:
         return self
@@ -76,6 +78,16 @@ class AsyncClient:
     async def aclose(self) -> None:
         """Close all connections."""
         await self._http.aclose()
+
+    async def renew_connections(self) -> None:
+        """Close all connections, and use new ones from now on.
+
+        After a machine has slept its connections may be dead, and nobody can say so: a request on
+        one of them would wait until it counts as lost. A request that is on its way fails like one
+        whose connection broke, and is sent again where that is safe.
+        """
+        before, self._http = self._http, self._open_pool()
+        await before.aclose()
 
     async def request(self, request: ApiRequest[T]) -> T:
         """Return the answer; raise RequestRefused, or ServerUnreachable if none comes."""
@@ -120,7 +132,7 @@ class AsyncClient:
         then the stream raises.
         """
         stream = ResumableStream(after_id, history_version)
-        return ChatEvents(self._http, self._url, chat, stream, connections_max)
+        return ChatEvents(lambda: self._http, self._url, chat, stream, connections_max)
 
     async def wait(
         self, chat: UUID, *, since: int = 0, tools: Sequence[ClientTool] = ()
@@ -184,7 +196,7 @@ class ChatEvents:
 
     def __init__(
         self,
-        http: httpx2.AsyncClient,
+        http: Callable[[], httpx2.AsyncClient],
         url: str,
         chat: UUID,
         stream: ResumableStream,
@@ -239,7 +251,7 @@ class ChatEvents:
 
     async def _open_event_stream(self) -> ReadEvents:
         arguments = http_messages.event_stream_arguments(self._chat, self._stream)
-        opening = self._http.sse(**arguments, timeout=http_messages.SILENCE_SECONDS)
+        opening = self._http().sse(**arguments, timeout=http_messages.SILENCE_SECONDS)
         messages = await self._connection.enter_async_context(opening)
         if http_messages.lacks_event_stream(messages.response):
             raise EventStreamMissing
@@ -255,7 +267,7 @@ class ChatEvents:
 
     async def _open_websocket(self) -> ReadEvents:
         arguments = http_messages.websocket_arguments(self._chat, self._stream)
-        opening = self._http.stream(**arguments, timeout=http_messages.SILENCE_SECONDS)
+        opening = self._http().stream(**arguments, timeout=http_messages.SILENCE_SECONDS)
         response = await self._connection.enter_async_context(opening)
         if response.status_code != 101:
             await response.aread()

@@ -86,6 +86,11 @@ class ScreenTerminal:
         return self._screen.cursor.y, self._screen.cursor.x
 
     @property
+    def before_cursor(self):
+        """The letter on which the cursor would be, were it one further to the left."""
+        return self._screen.buffer[self._screen.cursor.y][self._screen.cursor.x - 1].data
+
+    @property
     def everything(self):
         """What has scrolled away, and the screen below it."""
         gone = (

@@ -3,6 +3,7 @@
 import json
 import os
 import re
+import signal
 import subprocess
 import tempfile
 import time
@@ -10,9 +11,13 @@ from pathlib import Path
 
 import pytest
 
+from adapters.cli.chat.deciding.pace import SLEEP_SECONDS
+from adapters.daemon.listening.daemons import listening_daemons
+from promptcorner_client.http_messages import HEARTBEAT_SECONDS, SILENCE_SECONDS
 from tests.e2e.daemons import a_daemon, command, environment, run
 from tests.e2e.processes import eventually
 from tests.e2e.providers import a_provider
+from tests.e2e.terminal.dead_lines import DeadlyLine
 from tests.terminals import ScreenTerminal
 
 pytestmark = pytest.mark.slow
@@ -145,6 +150,33 @@ def test_a_board_of_another_size_fills_it_and_one_at_rest_costs_nothing(board, h
 def cpu_seconds(pid):
     times = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
     return (int(times[11]) + int(times[12])) / os.sysconf("SC_CLK_TCK")
+
+
+def chats_on(text):
+    counted = re.search(r"(\d+) chats?", text)
+    return int(counted[1]) if counted else 0
+
+
+def test_after_a_sleep_the_news_come_over_a_connection_that_is_alive(board, here):
+    line = DeadlyLine(listening_daemons(Path(here["PROMPTCORNER_DATA_DIR"]))[0].url)
+    try:
+        terminal = board("--filter", "all", settings={**here, "PROMPTCORNER_URL": line.url})
+        begun(here, "[[text: well]] Before the sleep")
+        terminal.until(lambda text: chats_on(text) > 0)
+        seen = chats_on(terminal.text)
+        os.kill(terminal.process.pid, signal.SIGSTOP)
+        slept_at = time.monotonic()
+        line.die()
+        eventually(
+            lambda: time.monotonic() - slept_at > SLEEP_SECONDS, "it has slept for long enough"
+        )
+        os.kill(terminal.process.pid, signal.SIGCONT)
+        begun(here, "[[text: well]] Behind the sleep")
+        terminal.until(lambda text: chats_on(text) > seen)
+        # Its last news before may be as old as a heartbeat.
+        assert time.monotonic() - slept_at < SILENCE_SECONDS - HEARTBEAT_SECONDS, "it waited"
+    finally:
+        line.close()
 
 
 def test_without_colours_there_are_none(board, here):

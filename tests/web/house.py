@@ -134,6 +134,19 @@ class Api:
                 await trio.sleep(LOOK_SECONDS)
         return shown
 
+    async def answer(self, chat, *, number):
+        """Wait until so many answers are stored and the chat rests; return the newest.
+
+        What a page shows as sent may not have come to the daemon yet.
+        """
+        with trio.fail_after(EVENTUALLY_SECONDS):
+            while True:
+                said = [text for role, text in await self.texts(chat) if role == "assistant"]
+                if len(said) >= number:
+                    await self.until(chat, "waiting")
+                    return said[-1]
+                await trio.sleep(LOOK_SECONDS)
+
     async def messages(self, chat):
         """Return all messages, the oldest first."""
         return (await self.page_of(chat))["messages"][::-1]

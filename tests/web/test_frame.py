@@ -348,8 +348,7 @@ async def test_four_chats_stream_beside_each_other_and_each_shows_its_own(page, 
         await page.until_text(text, f'.column[data-chat="{chat}"] [role=log]')
 
     for chat in chats:
-        await api.until(chat, "waiting")
-        [*_, (_, stored)] = await api.texts(chat)
+        stored = await api.answer(chat, number=2)
         column = f"document.querySelector('.column[data-chat=\"{chat}\"]')"
         answer = f"[...{column}.querySelectorAll('article[data-role=assistant] .text')].at(-1)"
         await page.until(f"{answer}.innerText.trim() === {json.dumps(stored.strip())}")

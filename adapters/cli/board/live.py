@@ -2,7 +2,7 @@
 
 A frame is drawn when something has changed, ten times a second at most, and only the lines that
 differ are written. While nothing works, the clock turns once a minute; a board that nobody touches
-costs nothing in between.
+looks at the time every two seconds in between, and does nothing else.
 """
 
 import os
@@ -27,6 +27,7 @@ from adapters.cli.board.rows import (
     BoardState,
     keys_of,
 )
+from adapters.cli.chat.deciding.pace import SleepWatch
 from adapters.cli.daemon_place import DaemonPlace
 from promptcorner_client import api
 from promptcorner_client.wire import Chat
@@ -35,6 +36,7 @@ from runtime.clock import wall
 FRAME_SECONDS = 0.1  # between two frames, at least
 WORKING_SECONDS = 5.0  # between two looks at what chats at work do and cost
 RESTING_SECONDS = 60.0  # between two frames where only the clock turns
+SLEEP_LOOK_SECONDS = 2.0  # between two looks whether the machine has slept
 DETAILS_MAX = 60  # chats that are asked about at once: those at the top
 KEY_BYTES = 1024
 OPEN, CLOSE = "\x1b[?1049h\x1b[?25l", "\x1b[?25h\x1b[?1049l"  # another screen, no cursor; back
@@ -72,6 +74,7 @@ class LiveBoard:
                 self._requests.start_soon(self._draw)
                 self._requests.start_soon(self._learn)
                 self._requests.start_soon(self._turn_clock)
+                self._requests.start_soon(self._notice_sleep)
                 self._requests.start_soon(self._heed, signals)
                 await self._read_keys()
                 self._requests.cancel_scope.cancel()
@@ -137,6 +140,14 @@ class LiveBoard:
             if working:
                 self._wanting.set()
             self._changed.set()
+
+    async def _notice_sleep(self) -> None:
+        """Make the connection anew after the machine has slept: it may be dead without a word."""
+        sleeps = SleepWatch()
+        while True:
+            if sleeps.look(wall().timestamp()):
+                self._watcher.reload(self._watcher.query)
+            await trio.sleep(SLEEP_LOOK_SECONDS)
 
     def _working(self) -> Sequence[UUID]:
         return [row.id for row in self._state.rows if row.group is BoardGroup.WORKS]

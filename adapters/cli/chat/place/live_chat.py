@@ -185,13 +185,13 @@ class LiveChat:
         self._following = self.spawn(self._read(self._events))
 
     async def reconnect(self) -> None:
-        """Make the connection anew: it may be dead without anybody having said so."""
+        """Make all connections anew: they may be dead without anybody having said so."""
         events, following = self._events, self._following
-        if events is None or following is None:
-            return
-        following.cancel()
-        await asyncio.wait([following])
-        if self._events is events:
+        if following is not None:
+            following.cancel()
+            await asyncio.wait([following])
+        await self.client.renew_connections()
+        if events is not None and self._events is events:
             self._following = self.spawn(self._read(events))
 
     async def _read(self, events: ChatEvents) -> None:
