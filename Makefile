@@ -101,7 +101,8 @@ profile: install  ## where the time goes, in build/profile-WHAT.svg: make profil
 soak-daemon: install  ## a daemon at work for MINUTES=60: its memory, and the size of the database
 	$(BIN)/python -m bench.soak --minutes $(MINUTES)
 
-soak: install  ## the model tests for as long as you like: millions of steps
+soak: install  ## all of the API's document, then the models for as long as you like: millions of steps
+	PROMPTCORNER_DOCUMENT_EXAMPLES=20 $(BIN)/pytest -q tests/e2e/test_document.py
 	$(BIN)/python -m tests.models.soak
 
 stress: install  ## tests many times over: make stress WHAT=tests/e2e TIMES=20 LOOPS=2 DELAYS=8
