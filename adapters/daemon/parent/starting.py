@@ -67,7 +67,10 @@ def starts_programs(command: Sequence[str]) -> StartProcess:
 def may_copy() -> bool:
     """Tell whether this process may be copied. A copy of several threads has one of them, and locks
     that the others held are never opened in it."""
-    return sys.platform == "linux" and len(os.listdir(_THREADS)) == 1
+    try:
+        return sys.platform == "linux" and len(os.listdir(_THREADS)) == 1
+    except OSError:  # no /proc, of which a copy could not learn what is open either
+        return False
 
 
 def starts_copies(main: Callable[[], int]) -> StartProcess:

@@ -169,6 +169,29 @@ copied(main, 2)
     assert ["a copy", "a copy", "once"] == sorted(lines)
 
 
+def test_a_collection_in_a_copy_writes_to_nothing_that_it_shares():
+    [grown], _ = printed("""
+import gc
+
+def own_kilobytes():
+    for line in open("/proc/self/smaps_rollup"):
+        if line.startswith("Private_Dirty:"):
+            return int(line.split()[1])
+
+empty = own_kilobytes()
+imported = [[number] for number in range(500_000)]  # the collector keeps notes on each
+shared = own_kilobytes() - empty
+def main():
+    before = own_kilobytes()
+    gc.collect()
+    say(written=own_kilobytes() - before, shared=shared)
+    return 0
+copied(main)
+""")
+
+    assert grown["written"] < grown["shared"] / 10
+
+
 def test_a_process_with_threads_may_not_be_copied():
     [before, after], _ = printed("""
 say(may=may_copy())
