@@ -20,6 +20,7 @@ from tests.e2e.daemons import command, environment
 from tests.patience import PATIENCE_SECONDS
 
 READ_BYTES = 65_536
+SYNC_BEGIN, SYNC_END = b"\x1b[?2026h", b"\x1b[?2026l"  # around what is drawn as one
 HISTORY_LINES = 5_000  # of what has scrolled away
 
 
@@ -82,6 +83,11 @@ class ScreenTerminal:
         return "\n".join(line.rstrip() for line in self._screen.display)
 
     @property
+    def _is_half_drawn(self):
+        """Whether the program has said that a screen begins, and not that it is complete."""
+        return self.raw.rfind(SYNC_BEGIN) > self.raw.rfind(SYNC_END)
+
+    @property
     def cursor(self):
         return self._screen.cursor.y, self._screen.cursor.x
 
@@ -120,7 +126,7 @@ class ScreenTerminal:
             left_over = [
                 text for text in ([gone] if isinstance(gone, str) else gone) if text in shown
             ]
-            if not missing and not left_over:
+            if not missing and not left_over and not self._is_half_drawn:
                 return shown
             assert time.monotonic() < deadline, f"missing {missing}, still {left_over}:\n{shown}"
             self.read(0.02)

@@ -206,8 +206,9 @@ DOUBLING = {
     ids=["references that double", "a pattern that goes back again and again"],
 )
 def test_a_schema_whose_work_does_not_end_is_given_up(monkeypatch, schema, answer):
+    asked_for = DocumentSchema(schema)
     monkeypatch.setattr(output_schema, "SECONDS_MAX", 0.1)
-    found = DocumentSchema(schema).judge(answer)
+    found = asked_for.judge(answer)
 
     assert ["the schema cannot be applied to it: it takes longer than 0.1 s"] == found.faults
     assert found.is_hopeless

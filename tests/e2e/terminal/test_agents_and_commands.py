@@ -151,7 +151,7 @@ def test_who_asks_is_named_and_an_agent_is_denied_with_words(opened, size):
     asks = r"[[tool-calls: execute:{\"command\":\"rm -r harbour\"}]] [[text: well]] tidy up"
     terminal.types(f"{spawning(('Digger', asks))}\r")
     terminal.until("? execute, asked by the agent “Digger”\n  rm -r harbour\n", "May execute run?")
-    terminal.until(gone="keys answer once")
+    terminal.until("May execute run?", gone="keys answer once")
     terminal.types("n")
     terminal.until("> n")
     terminal.types("keep the harbour\r")
