@@ -92,6 +92,9 @@ class Desk:
     async def _typed(self, line: str, *, busy: str, asked: Ask | None) -> None:
         if self.rewording is not None:
             await self._reword(self.rewording, line)
+        elif isinstance(asked, QuestionsAsk | PlanAsk) and asked != self.live.asked:
+            self.live.note("the question is no longer open", "warning")
+            self.front.put(line)
         elif asked is not None and await self._answers(asked, line):
             return
         elif (slash := read_slash(line)) is not None:
@@ -119,7 +122,8 @@ class Desk:
             parts = await parts_with(self.live.client, line.strip("\n"), attachments)
             await self._send(chat, parts, busy if self.live.works else "")
         except (RequestRefused, ServerUnreachable):
-            self.attachments = [each for each in attachments if each not in named]
+            kept = [each for each in attachments if each not in named]
+            self.attachments = [*kept, *self.attachments]  # others may have come meanwhile
             raise
 
     async def _send(self, chat: Chat | None, parts: list[dict[str, Any]], busy: str) -> None:

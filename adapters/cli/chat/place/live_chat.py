@@ -144,12 +144,12 @@ class LiveChat:
         """Show the last messages of a chat, and follow it from there."""
         chat = await self.client.request(api.get_chat(id))
         page = await self.client.request(api.messages(id, limit=HISTORY_SHOWN, results="cut"))
-        await self.leave()
-        self.chat = chat
-        self._history_version = page.history_version or 0
         if self.request.approve is not None:
             policy = self.request.approve.value
             await self.client.request(api.update_chat(id, approval_policy=policy))
+        await self.leave()
+        self.chat = chat
+        self._history_version = page.history_version or 0
         messages = sorted(page.messages, key=lambda message: message.id)
         self.seen.messages = {message.id: message for message in messages}
         self.seen.status = chat.status
@@ -290,7 +290,7 @@ class LiveChat:
             return
         chat = await self.client.request(api.get_chat(self.chat.id))
         paid = await self.client.request(api.cost(chat.id))
-        if self.chat is None or self.chat.id != chat.id:
+        if self.chat is None or self.chat.id != chat.id or self.chat.updated_at > chat.updated_at:
             return
         self.facts = replace(self.facts, cost=cost_of(paid))
         self._note_chat(chat)
@@ -380,11 +380,11 @@ class LiveChat:
         self._output.changed()
         try:
             done = await self.client.request(decision.about(approval))
-        except RequestRefused as refused:
-            if refused.status != 409:
+        except (RequestRefused, ServerUnreachable) as fault:
+            if not isinstance(fault, RequestRefused) or fault.status != 409:
                 self._answered.discard(key_of(approval))
                 raise
-            self.note(f"{refused}")
+            self.note(f"{fault}")
             self._show_consent()
             return
         if done.decision == "allow_always" and not decision.rules:
