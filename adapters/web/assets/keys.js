@@ -69,10 +69,13 @@ export function isTyping(target) {
 let before = "";
 let beforeAt = 0;
 
-/** @param {string} keys @returns {boolean} whether something was done */
-function done(keys) {
+/** What is done once however long its key is held: the next time it would be about something else. */
+const ONCE = /^(approval|chat\.archive)/;
+
+/** @param {string} keys @param {boolean} [isHeld] @returns {boolean} whether something was done */
+function done(keys, isHeld = false) {
   const near = KEYS.findLast((row) => row.keys === keys && find(row.command));
-  if (near) find(near.command)?.run();
+  if (near && !(isHeld && ONCE.test(near.command))) find(near.command)?.run();
   return !!near;
 }
 
@@ -109,7 +112,7 @@ function pressed(event) {
     before = "";
     return;
   }
-  if ((sequence && done(sequence)) || done(name)) {
+  if ((sequence && done(sequence, event.repeat)) || done(name, event.repeat)) {
     event.preventDefault();
     before = "";
   }

@@ -2,7 +2,7 @@
 
 import { api } from "../wire/api.js";
 import { me } from "../session.js";
-import { go } from "../routes.js";
+import { go, route } from "../routes.js";
 import { run } from "../commands.js";
 import { toast } from "../shared/toast.js";
 import { leaveEditing } from "./editing.js";
@@ -12,6 +12,9 @@ import { readModels } from "./catalogue.js";
 
 /** @typedef {import("./composer.js").Place} Place */
 /** @typedef {import("./desk.js").Busy} Busy */
+
+/** Of these nobody knows whether the daemon has done what was asked for. */
+const AWAY = new Set([0, 502, 503, 504]);
 
 /** Return why nothing can be sent now, or "". @param {Place} place */
 export function whyNotNow({ desk, chat }) {
@@ -69,9 +72,11 @@ async function rewrite({ desk, conversation }) {
 /** Begin a chat with what is written. @param {Place} place */
 async function begin(place) {
   const { desk } = place;
-  const { text, files, refs } = desk.written;
   const { model, effort } = chosen(place);
   const { plan, policy, workspace, servers } = desk.fresh.peek();
+  const { name } = route.peek();
+  const written = desk.take();
+  const { text, files, refs } = written;
   const content = [
     ...(text.trim() ? [{ type: "text", text: text.trim() }] : []),
     ...refs.map((reference) => ({ type: "file-reference", ...reference })),
@@ -79,16 +84,22 @@ async function begin(place) {
   ];
   desk.sending.value = true;
   try {
-    const chat = await api.post("chats", {
+    const body = {
       organization_id: me.peek().organization_ids[0], content, client_type: "ui",
       ...(model && !model.isDefault && { model_config_id: model.id }), ...(effort && { reasoning_effort: effort }),
       ...(plan && { plan_mode: plan }), ...(policy && { approval_policy: policy }),
       ...(workspace && { workspace_id: workspace }), ...(servers && { mcp_server_ids: servers }),
-    }, { key: crypto.randomUUID() });
-    desk.landed(desk.take());
+    };
+    const chat = await api.post("chats", body, { key: desk.keyFor(body) });
+    desk.landed(written);
+    desk.keyFor(null);
     deskOf(chat.id).begun = true;
-    void go(`/c/${chat.id}`);
+    const open = () => void go(`/c/${chat.id}`);
+    if (route.peek().name === name) open();
+    else toast({ text: "The chat is begun", act: { label: "Open", run: open } }); // its user has gone on to something else
   } catch (error) {
+    desk.restore(written);
+    if (!AWAY.has(/** @type {any} */ (error).status)) desk.keyFor(null);
     desk.problem.value = sentence(error, "The chat was not begun");
   } finally {
     desk.sending.value = false;
@@ -121,10 +132,18 @@ export async function stop({ conversation, stopping, desk }) {
   stopping.value = "asked";
   try {
     await conversation.interrupt();
+    if (stopping.peek()) stopping.value = "heard";
   } catch (error) {
     stopping.value = "";
     if (/** @type {any} */ (error).status !== 409) desk.problem.value = sentence(error, "It was not stopped");
   }
+}
+
+/** "Stopping…" until the chat has been interrupting, or works no longer; before a new line it may have been. @param {Place} place */
+export function followStop({ conversation, stopping, status, working }) {
+  void conversation?.line.value;
+  if (status.value === "interrupting") stopping.value = "heard";
+  else if (stopping.peek() === "heard" || !working.value) stopping.value = "";
 }
 
 /** Change the chat, or what the next one is begun with. @param {Place} place @param {Record<string, string>} change */

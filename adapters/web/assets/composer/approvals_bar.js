@@ -16,7 +16,8 @@ export function ApprovalsBar({ place }) {
   const seen = useInSight(place, first?.tool_call_id);
   if (!first || seen) return null;
   const where = first.chat_id === place.conversation.id ? "" : `${first.chat_title}: `;
-  const decide = async (/** @type {string} */ decision) => {
+  const decide = async (/** @type {string} */ decision, /** @type {MouseEvent} */ event) => {
+    if (event.detail > 1) return; // of a double click: the next call may be here by now, and was not seen
     try {
       await place.conversation.decide(first, decision, "");
     } catch (error) {
@@ -26,7 +27,7 @@ export function ApprovalsBar({ place }) {
   return html`<section class="askbar" aria-label="Waits for your consent">
     ${icon("key")}<button type="button" class="what" title="Show the call" onClick=${() => show(place, first.tool_call_id)}>${where}May I ${callWords(first)}?</button>
     ${asks.length > 1 ? html`<span class="num">1 of ${asks.length}</span>` : null}
-    <span class="r"><button type="button" class="btn main" onClick=${() => decide("allow_once")}>Allow once</button>
+    <span class="r"><button type="button" class="btn main" onClick=${(/** @type {MouseEvent} */ event) => decide("allow_once", event)}>Allow once</button>
       <button type="button" class="btn" onClick=${() => show(place, first.tool_call_id)}>Show</button></span>
   </section>`;
 }

@@ -10,7 +10,7 @@ import { preferences } from "../preferences.js";
 import { ownerName } from "../state/row_words.js";
 import { pathsOf } from "../panel/changes_of.js";
 import { registerTabs } from "../panel/tabs.js";
-import { compact, send, stop } from "./acts.js";
+import { compact, followStop, send, stop } from "./acts.js";
 import { later } from "../shared/later.js";
 import { usePart } from "../shared/part.js";
 import { attach } from "./attaching.js";
@@ -86,14 +86,6 @@ function OwnComposer({ conversation, query }) {
     </div>
     <${Hint} place=${place} />
   </div>`;
-}
-
-/** "Stopping…" until the chat has been interrupting, or works no longer. @param {Place} place */
-function followStop(place) {
-  const { stopping } = place;
-  const status = place.status.value;
-  if (status === "interrupting") stopping.value = "heard";
-  else if (stopping.peek() === "heard" || !WORKS.includes(status)) stopping.value = "";
 }
 
 /** @param {any | null} conversation @returns {Place} */

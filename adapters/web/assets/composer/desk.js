@@ -30,6 +30,7 @@ export class Desk {
   browsing = signal(/** @type {import("./history.js").Browsing | null} */ (null));
   editing = signal(/** @type {{message: number, aside: Written} | null} */ (null)); // the message that is written anew, and the draft meanwhile
   fresh = signal({ plan: "", policy: "", workspace: "", servers: /** @type {string[] | null} */ (null) });
+  #asked = { body: "", key: "" }; // the chat that was asked for last, and with which key
   begun = false; // whether its chat was begun here a moment ago, so that its field takes the focus
   field = /** @type {HTMLTextAreaElement | null} */ (null);
 
@@ -91,6 +92,16 @@ export class Desk {
   /** It has been taken by the daemon. @param {Written} written */
   landed(written) {
     this.flight.value = this.flight.peek().filter((one) => one !== written);
+  }
+
+  /**
+   * Return the key with which a chat is asked for: the same one for the same chat, until it is begun or
+   * refused. null: the next one is another. @param {unknown} body
+   */
+  keyFor(body) {
+    const text = body ? JSON.stringify(body) : "";
+    if (text !== this.#asked.body || !text) this.#asked = { body: text, key: crypto.randomUUID() };
+    return this.#asked.key;
   }
 
   /** Put back what could not be sent, before what has been written since. @param {Written} written */
@@ -205,7 +216,7 @@ export function deskOf(chat) {
   desks.set(key, desk);
   for (const [old, other] of desks) {
     if (desks.size <= DESKS_MAX) break;
-    if (other.field) continue;
+    if (other.field || other.flight.peek().length) continue;
     other.forget();
     desks.delete(old);
   }

@@ -33,9 +33,16 @@ export function followInbox() {
 
 const soon = rereader(readInbox, PAUSE_MS);
 
-/** Read the newest page, and mark what is about chats that are looked at. */
+let marks = 0; // that were asked for, and that were answered
+
+/** Read the newest page, and mark what is about chats that are looked at. Older ones that were read stay. */
 export async function readInbox() {
-  take(await api.get(INBOX));
+  const before = marks;
+  const page = await api.get(INBOX);
+  if (marks !== before) return soon(); // it may be older than the mark
+  const known = notices.peek() ?? [];
+  const at = known.findIndex((each) => each.id === page.notifications.at(-1)?.id);
+  take({ ...page, notifications: [...page.notifications, ...(at < 0 ? [] : known.slice(at + 1))] });
   const seen = (notices.peek() ?? []).filter((each) => !each.read_at && isShown(each));
   for (const each of seen) await mark(each, true);
 }
@@ -54,15 +61,18 @@ function take(page) {
 
 /** Read the page behind the last notice that is known. @returns {Promise<boolean>} whether there may be more */
 export async function readMore() {
+  const last = notices.peek()?.at(-1)?.id;
+  const page = await api.get(INBOX, { starting_before: last });
   const known = notices.peek() ?? [];
-  const page = await api.get(INBOX, { starting_before: known.at(-1)?.id });
+  if (known.at(-1)?.id !== last) return true; // it was read already, or no longer joins on
   take({ ...page, notifications: [...known, ...page.notifications] });
   return page.notifications.length > 0;
 }
 
 /** @param {Notice} notice @param {boolean} isRead */
 export async function mark(notice, isRead) {
-  const answer = await api.put(`${INBOX}/${notice.id}/read-status`, { is_read: isRead });
+  marks += 1;
+  const answer = await api.put(`${INBOX}/${notice.id}/read-status`, { is_read: isRead }).finally(() => (marks += 1));
   notices.value = (notices.peek() ?? []).map((each) => (each.id === notice.id ? answer.notification : each));
   unread.value = answer.unread_count;
 }

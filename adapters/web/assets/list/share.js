@@ -118,8 +118,16 @@ function useReaders(chat) {
   const [readers, setReaders] = useState(/** @type {{users: Person[], groups: Group[]} | null} */ (null));
   const [fault, setFault] = useState("");
   const path = `/api/experimental/chats/${chat.id}/acl`;
-  const read = () =>
-    api.get(path).then(setReaders, (error) => setFault(`Who may read it is not known: ${reasonOf(error)}`));
+  const turns = useRef(0);
+  const read = async () => {
+    const turn = ++turns.current; // of several answers the one that was asked for last counts
+    try {
+      const found = await api.get(path);
+      if (turn === turns.current) setReaders(found);
+    } catch (error) {
+      if (turn === turns.current) setFault(`Who may read it is not known: ${reasonOf(error)}`);
+    }
+  };
   useEffect(() => void read(), [chat.id]);
   const change = async (/** @type {string} */ kind, /** @type {string} */ id, /** @type {string} */ role) => {
     setFault("");

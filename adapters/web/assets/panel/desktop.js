@@ -102,7 +102,7 @@ async function open(parts) {
   const { state, said, wanted } = parts;
   [state.value, said.value, wanted.current] = ["opening", "", true];
   const library = await import("../vendor/novnc.js").catch(() => null);
-  if (!wanted.current) return;
+  if (!wanted.current || parts.screen.current) return; // it was left, or left and opened again, meanwhile
   if (library) return connect(library, parts);
   [state.value, said.value] = ["closed", "The viewer of desktops could not be loaded; reload the page."];
 }
@@ -137,7 +137,7 @@ function connect(library, { chat, box, screen, state, said }) {
     screen.current = null;
     const wasOpen = state.peek() === "open";
     [state.value, said.value] = ["closed", ENDED];
-    if (!wasOpen) void refusal(chat).then((why) => (said.value = why));
+    if (!wasOpen) void refusal(chat).then((why) => state.peek() === "closed" && (said.value = why));
   });
 }
 

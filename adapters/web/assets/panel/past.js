@@ -28,19 +28,28 @@ export function pastOf(conversation) {
 function begin(conversation) {
   const older = signal(/** @type {any[]} */ ([]));
   const whole = signal(/** @type {ReadonlyMap<number, any>} */ (new Map())); // of messages whose results are cut
-  const newest = partOf(conversation, (state) => state.messages);
+  const newest = partOf(conversation, (state) => state.messages), holes = partOf(conversation, (state) => state.holes);
+  const isWhole = partOf(conversation, (state) => state.older === "end");
   const messages = computed(() => {
-    const all = merged(older.value, newest.value);
+    const all = merged(older.value.filter(isUnknown(newest.value, holes.value, isWhole.value)), newest.value);
     return whole.value.size ? all.map((/** @type {any} */ message) => whole.value.get(message.id) ?? message) : all;
   });
   return { messages, ...readerOf(conversation, older), complete: completerOf(conversation.id, messages, whole) };
 }
 
-/** Join two lists by id; where both have a message, the conversation's counts. @param {readonly any[]} far @param {readonly any[]} near */
+/**
+ * Return what says of a message whether the conversation may have it and has not loaded it. What lies between
+ * those that are loaded, and is none of them, was removed by an edit.
+ * @param {readonly any[]} near @param {readonly import("../state/messages.js").Hole[]} holes @param {boolean} isWhole
+ */
+function isUnknown(near, holes, isWhole) {
+  const first = isWhole ? 0 : (near[0]?.id ?? Infinity);
+  return (/** @type {{id: number}} */ { id }) => id < first || holes.some(({ after, before }) => after < id && id < before);
+}
+
+/** Join two lists by id. @param {readonly any[]} far @param {readonly any[]} near */
 function merged(far, near) {
-  if (!far.length) return near;
-  const known = new Set(near.map((message) => message.id));
-  return [...far.filter((message) => !known.has(message.id)), ...near].sort((one, other) => one.id - other.id);
+  return far.length ? [...far, ...near].sort((one, other) => one.id - other.id) : near;
 }
 
 /** @param {any} conversation @param {import("../vendor/preact.js").Signal<any[]>} older */

@@ -94,12 +94,17 @@ export function RemarkNote({ remark, remarks }) {
     <button type="button" class="ic sm" aria-label="Remove the remark" onClick=${() => put(remarks.all.peek().filter((one) => one.key !== remark.key))}>${icon("trash")}</button></span></div>`;
 }
 
+/** Remarks on their way. @type {Set<Remark>} */
+const sending = new Set();
+
 /**
  * Send all remarks as one message; return why not, or "".
  * @param {any} conversation @param {Remarks} remarks
  */
 export async function sendRemarks(conversation, remarks) {
-  const all = remarks.all.peek();
+  const all = remarks.all.peek().filter((one) => !sending.has(one));
+  if (!all.length) return "";
+  all.forEach((one) => sending.add(one));
   const refs = all.map(({ path, first, last, lines }) => ({ file_name: path, start_line: first, end_line: last, content: lines }));
   const text = ["Remarks on your changes:", ...all.map((remark) => `- \`${remark.name}:${placeOf(remark)}\`: ${remark.text.replaceAll("\n", "\n  ")}`)].join("\n");
   try {
@@ -108,6 +113,8 @@ export async function sendRemarks(conversation, remarks) {
     return "";
   } catch (error) {
     return `Not sent: ${/** @type {Error} */ (error).message}`;
+  } finally {
+    all.forEach((one) => sending.delete(one));
   }
 }
 

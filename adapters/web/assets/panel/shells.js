@@ -44,8 +44,10 @@ export function Shells({ workspace, children }) {
  * @param {import("../ui.js").Signal<boolean>} isOff set where the daemon has terminals switched off
  */
 async function read(workspace, list, said, isOff) {
+  const before = list.peek();
   try {
-    list.value = (await api.get(terminalsOf(workspace))).terminals;
+    const { terminals } = await api.get(terminalsOf(workspace));
+    if (list.peek() === before) list.value = terminals; // else one was started or ended meanwhile
     if (said.peek().startsWith(UNREAD)) said.value = "";
   } catch (error) {
     isOff.value = /** @type {ApiError} */ (error).status === 403;

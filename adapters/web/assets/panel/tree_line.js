@@ -16,11 +16,12 @@ export function treeLine(chat) {
   const state = signal(/** @type {"dialling" | "open" | "none"} */ ("dialling"));
   const trouble = signal("");
   const path = address(`chats/${chat}/stream/git`);
-  let hangUp = () => {}, timer = 0, wait = WAIT_MS, fresh = true, isOver = false;
+  let hangUp = () => {}, timer = 0, wait = WAIT_MS, fresh = true, isOver = false, dials = 0;
 
   function dial() {
     clearTimeout(timer);
     hangUp();
+    dials += 1;
     let wasOpen = false;
     fresh = true; // the first message says all that there is
     hangUp = dialSocket(path, {
@@ -45,8 +46,9 @@ export function treeLine(chat) {
 
   /** A browser does not tell why a socket was refused: the same request without one does. */
   async function refused() {
+    const before = dials;
     const error = await api.get(path).catch((/** @type {any} */ why) => why);
-    if (isOver) return;
+    if (isOver || dials !== before) return; // it is dialled again
     if (error?.status !== 400) return later();
     [state.value, trouble.value] = ["none", error.message];
   }

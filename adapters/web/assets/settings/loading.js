@@ -14,17 +14,19 @@ export function useLoaded(read, of = []) {
     again: async () => {},
   }), of);
   useEffect(() => {
-    let isOver = false;
+    let turns = 0; // the last one that was asked for counts
     loaded.again = async () => {
+      const turn = ++turns;
+      const isLast = () => turn === turns;
       try {
         const found = await read();
-        if (!isOver) { loaded.value.value = found; loaded.state.value = "ready"; }
+        if (isLast()) { loaded.value.value = found; loaded.state.value = "ready"; }
       } catch (error) {
-        if (!isOver) { loaded.error.value = error; loaded.state.value = "failed"; }
+        if (isLast()) { loaded.error.value = error; loaded.state.value = "failed"; }
       }
     };
     void loaded.again();
-    return () => { isOver = true; };
+    return () => { turns = NaN; }; // which no turn is
   }, [loaded]);
   return loaded;
 }

@@ -15,6 +15,8 @@ import { navigationOf } from "./navigation.js";
  *   place: import("./anchor.js").Place, items: any, box: HTMLElement}} Desk
  */
 
+const PAUSE_MS = 500; // after a decision by a key: the next call has to be seen first
+
 const otherModel = () => import("./other_model.js");
 
 /** @param {Desk} desk @returns {() => void} */
@@ -58,8 +60,12 @@ function decisions({ conversation, place, box }) {
   const group = "Consent";
   const open = () => conversation.state.peek().asks[0];
   const when = () => Boolean(open());
-  const decide = (/** @type {any} */ how) => (/** @type {any} */ args) =>
-    decided(() => conversation.decide(args?.ask ?? open(), how, args?.words), Boolean(args?.ask));
+  let decidedAt = -Infinity;
+  const decide = (/** @type {any} */ how) => async (/** @type {any} */ args) => {
+    const isHasty = !args?.ask && performance.now() - decidedAt < PAUSE_MS;
+    decidedAt = performance.now();
+    if (!isHasty) await decided(() => conversation.decide(args?.ask ?? open(), how, args?.words), Boolean(args?.ask));
+  };
   return [
     { id: "approval.allow", title: "Allow once", group, hidden: false, when, run: decide("allow_once") },
     { id: "approval.always", title: "Always allow in this chat", group, hidden: false, when, run: decide("allow_always") },
@@ -93,10 +99,19 @@ async function decided(act, byCard) {
 /** @param {Promise<any>} act @param {string} what was not done */
 const told = (act, what) => act.catch((error) => void toast(`${what}: ${error.message}`));
 
-/** Leave plan mode, and say so. @param {Desk["conversation"]} conversation */
+const carrying = new WeakSet();
+
+/** Leave plan mode, and say so; once, however often it is asked for meanwhile. @param {Desk["conversation"]} conversation */
 async function carryOut(conversation) {
-  await conversation.patch({ plan_mode: "" });
-  await conversation.send({ text: "Carry out the plan." });
+  if (carrying.has(conversation)) return;
+  carrying.add(conversation);
+  try {
+    await conversation.patch({ plan_mode: "" });
+    await conversation.send({ text: "Carry out the plan." });
+  } catch (error) {
+    toast(`The plan is not carried out: ${/** @type {Error} */ (error).message}`);
+  }
+  carrying.delete(conversation);
 }
 
 /** @param {string} text */

@@ -19,7 +19,7 @@ export function useToggle(key, isOpen, at) {
   );
 }
 
-/** A button with words. @param {{label: string, onClick: () => any, form?: string, keys?: string, disabled?: boolean}} props */
+/** A button with words. @param {{label: string, onClick: (event: any) => any, form?: string, keys?: string, disabled?: boolean}} props */
 export const Button = ({ label, onClick, form = "", keys, disabled }) =>
   html`<button type="button" class=${`btn ${form}`} disabled=${disabled} onClick=${onClick}>
     ${label}${keys && html` <kbd>${keys}</kbd>`}

@@ -23,6 +23,7 @@ export const watchLine = signal(/** @type {import("./line.js").LineState} */ ({ 
 /** @type {Set<(event: any) => void>} */
 const listeners = new Set();
 let begun = false;
+let hasHeard = false; // of the line of the tab that leads
 
 /**
  * @param {(event: any) => void} heard
@@ -43,7 +44,12 @@ function begin() {
   if (begun) return;
   begun = true;
   tabs.hear("watch", tell);
-  tabs.hear("watch.line", (line) => (watchLine.value = line));
+  tabs.hear("watch.line", (line) => {
+    watchLine.value = line;
+    // What came with the page is older than that line, which may have told news since.
+    if (!hasHeard && line.state === "live") tell({ kind: "again" });
+    hasHeard = true;
+  });
   tabs.hear("watch.hello", () => tabs.leads.peek() && tabs.say("watch.line", watchLine.peek()));
   tabs.stand();
   tabs.say("watch.hello");

@@ -76,7 +76,7 @@ function Answers({ ask, at, place }) {
   if (isRuling) return html`<${RulesForm} ask=${ask} at=${at} cancel=${() => setRuling(false)} />`;
   if (isDenying) return html`<${Denial} draft=${draft} decide=${decide} cancel=${() => turn(false)} busy=${busy} />${note}`;
   const button = (/** @type {string} */ decision, /** @type {string} */ label, /** @type {string} */ form, /** @type {string} */ keys) =>
-    html`<${Button} label=${label} form=${form} keys=${isFirst ? keys : ""} disabled=${Boolean(busy)} onClick=${() => decide(decision)} />`;
+    html`<${Button} label=${label} form=${form} keys=${isFirst ? keys : ""} disabled=${Boolean(busy)} onClick=${(/** @type {MouseEvent} */ event) => event.detail < 2 && decide(decision)} />`; // a double click decides once
   return html`<footer>
       ${button("allow", "Allow once", "main", "y")}${button("always", "Always in this chat", "", "a")}
       ${Boolean(ask.suggested_rules?.length) && html`<${Button} label="By rule…" disabled=${Boolean(busy)} onClick=${() => setRuling(true)} />`}
