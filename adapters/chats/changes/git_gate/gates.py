@@ -97,6 +97,8 @@ class GitGates:
         self._children = children
         self._holders: dict[UserId, frozenset[str]] = {}
         self._unread: set[UserId | None] = {None}  # whose tokens are to be read; None: all users'
+        self._reading = trio.Lock()
+        self._failed_reads_count = 0
         self._open: dict[UUID, tuple[Path, CausedScope]] = {}
         self._counts = GateStatistics(0, 0, 0, 0, 0)
 
@@ -122,7 +124,7 @@ class GitGates:
     async def of(self, workspace: UUID, owner: UserId) -> GateDirectory | None:
         """Return the directory of a workspace's gate; None where its owner has no token. For them
         nothing is asked of the store until a token is brought."""
-        if self._unread:
+        if self._unread or self._reading.locked():
             await self._read_holders()
         hosts = sorted(self._holders.get(owner, frozenset()) & self._hosts)
         if not hosts:
@@ -135,20 +137,34 @@ class GitGates:
         return GateDirectory(str(found[0]), lambda seen: git_variables(seen, hosts))
 
     async def _read_holders(self) -> None:
-        unread, self._unread = self._unread, set()
-        try:
-            for user in [None] if None in unread else list(unread):
-                held: dict[UserId, set[str]] = {}
-                for holder, host in await self._tokens.holders(user):
-                    held.setdefault(holder, set()).add(host)
-                if user is None:
-                    self._holders.clear()
-                else:
-                    self._holders.pop(user, None)
-                self._holders.update({each: frozenset(hosts) for each, hosts in held.items()})
-        except DatabaseFault as fault:
-            self._unread |= unread
-            emit("forge_tokens.unread", "warning", error=fault)
+        """Read whose tokens are not known. Those who come meanwhile wait for that; if it fails,
+        they go on with what is known."""
+        failed_before = self._failed_reads_count
+        async with self._reading:
+            if not self._unread or self._failed_reads_count > failed_before:
+                return
+            unread, self._unread = self._unread, set()
+            is_read = False
+            try:
+                await self._read_holders_of([None] if None in unread else list(unread))
+                is_read = True
+            except DatabaseFault as fault:
+                self._failed_reads_count += 1
+                emit("forge_tokens.unread", "warning", error=fault)
+            finally:
+                if not is_read:  # the command may have been stopped, too
+                    self._unread |= unread
+
+    async def _read_holders_of(self, users: Sequence[UserId | None]) -> None:
+        for user in users:
+            held: dict[UserId, set[str]] = {}
+            for holder, host in await self._tokens.holders(user):
+                held.setdefault(holder, set()).add(host)
+            if user is None:
+                self._holders.clear()
+            else:
+                self._holders.pop(user, None)
+            self._holders.update({each: frozenset(hosts) for each, hosts in held.items()})
 
     async def _begin(self, workspace: UUID, owner: UserId) -> None:
         """Open the gate of a workspace, if that can be done now."""

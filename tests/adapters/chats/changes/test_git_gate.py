@@ -2,11 +2,12 @@
 
 import json
 import shutil
-from contextlib import asynccontextmanager
+from contextlib import AsyncExitStack, asynccontextmanager
 from uuid import uuid4
 
 import pytest
 import trio
+from trio.testing import wait_all_tasks_blocked
 
 from actors.law.store.hints import WorkspaceClosed
 from adapters.chats.changes.branches import BranchFinder
@@ -152,6 +153,49 @@ async def test_without_a_token_there_is_no_gate_and_nothing_is_asked(place):
     assert done["output"].startswith("0\n")
     assert "No such file" in done["output"]
     assert 0 == place.gates.statistics().open
+
+
+@asynccontextmanager
+async def all_lent(pool):
+    """Every connection is lent, so whoever asks the database waits."""
+    async with AsyncExitStack() as held:
+        for _ in range(pool.statistics().size):
+            await held.enter_async_context(pool.connection())
+        yield
+
+
+async def until_asked(pool):
+    with trio.fail_after(PATIENCE_SECONDS):
+        while not pool.statistics().waiting:
+            await trio.sleep(0.002)
+
+
+async def test_a_command_that_is_stopped_while_it_looks_for_tokens_harms_no_later_one(place):
+    await place.bring()
+    pool = place.store.pool
+    async with all_lent(pool), trio.open_nursery() as nursery:
+        nursery.start_soon(place.gates.of, uuid4(), ANN)
+        await until_asked(pool)
+        nursery.cancel_scope.cancel()
+
+    assert await place.gates.of(uuid4(), ANN) is not None
+
+
+async def test_commands_at_one_moment_wait_for_the_same_look_for_tokens(place):
+    await place.bring()
+    pool, found = place.store.pool, []
+
+    async def ask():
+        found.append(await place.gates.of(uuid4(), ANN))
+
+    async with trio.open_nursery() as nursery, all_lent(pool):
+        for _ in range(3):
+            nursery.start_soon(ask)
+        await until_asked(pool)
+        await wait_all_tasks_blocked()
+
+    assert 3 == len(found)
+    assert None not in found
 
 
 async def test_the_token_of_another_user_is_not_used(place):
