@@ -13,7 +13,13 @@ from uuid import UUID, uuid4
 
 from actors.law.ids import ChatId, UserId
 from actors.law.states import Status
-from actors.law.store.hints import ChatMoved, Tell
+from actors.law.store.hints import (
+    CatalogueChanged,
+    ChatMoved,
+    ForgeTokenChanged,
+    InboxChanged,
+    Tell,
+)
 from actors.law.store.ports import Ledger
 from adapters.postgres.driver.connection import Transaction
 from adapters.postgres.driver.pool import Pool
@@ -76,6 +82,7 @@ class ErasedBatch:
     chats: tuple[ChatMoved, ...] = ()
     workspaces: tuple[UUID, ...] = ()
     is_last: bool = False
+    user: UserId | None = None  # whose settings, rules and tokens were erased
 
     @property
     def count(self) -> int:
@@ -180,14 +187,18 @@ class Eraser:
         )
         if has_chats or is_held:
             return ErasedBatch(is_last=True)
-        return await self._erase_rest(tx, erasure.id, theirs)
+        return await self._erase_rest(tx, erasure, theirs)
 
     def tell(self, batch: ErasedBatch) -> None:
-        """Tell of a batch that is committed: to watchers, and to those who keep directories."""
+        """Tell of a batch that is committed: to watchers, and to those who keep directories, or
+        what a user had set."""
         for moved in batch.chats:
             self._tell(moved)
         for workspace in batch.workspaces:
             self._removed(workspace)
+        if batch.user is not None:
+            for news in (CatalogueChanged, ForgeTokenChanged, InboxChanged):
+                self._tell(news(batch.user))
         if batch.chats:
             emit("chats.erased", "info", chats=len(batch.chats), messages=batch.messages)
 
@@ -241,17 +252,18 @@ class Eraser:
         return begun
 
     async def _erase_rest(
-        self, tx: Transaction, id: UUID, theirs: dict[str, object]
+        self, tx: Transaction, erasure: ErasureNames, theirs: dict[str, object]
     ) -> ErasedBatch:
         [files] = await tx.run([(SQL["lock_user_files"], {**theirs, "most": FILES_MAX})])
         if files:
-            erasing = {"id": id, "files": [file for (file,) in files]}
+            erasing = {"id": erasure.id, "files": [file for (file,) in files]}
             [[(count,)]] = await tx.run([(SQL["erase_user_files"], erasing)])
             if count:
                 return ErasedBatch()
-        await tx.run([(SQL["unlabel_spend"], {"user": theirs["user"], "roots": []})])
-        [places] = await tx.run([(SQL["erase_user_rest"], {**theirs, "id": id})])
-        return ErasedBatch(workspaces=tuple(place for (place,) in places))
+        user = erasure.owner_id
+        await tx.run([(SQL["unlabel_spend"], {"user": user, "roots": []})])
+        [places] = await tx.run([(SQL["erase_user_rest"], {**theirs, "id": erasure.id})])
+        return ErasedBatch(workspaces=tuple(place for (place,) in places), user=user)
 
 
 def _moved(row: Row) -> ChatMoved:

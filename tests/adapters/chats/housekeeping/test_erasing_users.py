@@ -55,6 +55,18 @@ async def test_after_it_nothing_is_left_of_them_and_all_of_others(edge):
     assert [receipt] == listed["erasures"]  # with its families in its sums
 
 
+async def test_what_they_had_set_is_forgotten_at_once(edge):
+    """The daemon keeps rules and settings of users in memory for a while."""
+    rule, trial = {"tool": "execute", "policy": "deny"}, {"tool": "execute", "command": "ls"}
+    tried = f"{CHATS}/config/approvals/test"
+    await good(edge.member.put(f"{CHATS}/approval-rules", rule), 200)
+    assert "deny" == (await good(edge.member.post(tried, trial), 200))["decision"]
+
+    await good(edge.admin.delete(DATA.format(edge.member.id)), 200)
+
+    assert "deny" != (await good(edge.member.post(tried, trial), 200))["decision"]
+
+
 async def test_it_can_be_done_after_the_user_was_deleted(edge):
     await chat_at_rest(edge.member, edge, MARK)
     await good(edge.admin.delete(f"/api/v2/users/{edge.member.id}"), 200)
