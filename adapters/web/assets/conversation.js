@@ -13,7 +13,7 @@
 //
 //   .send({text, files, refs, model, effort, busy, plan, servers})   → the answer
 //   .edit(messageId, {text, files, refs, model, effort})             → the answer
-//   .interrupt(), .retry({model}), .compact()
+//   .interrupt(), .retry({model}), .compact(), .takeContext()
 //   .patch(changes)                       PATCH of the chat: plan_mode, workspace_id, title …
 //   .decide(approval, decision, words)    decision: allow_once, allow_always, deny
 //   .askAgain(tool)                       no longer always allowed in this family

@@ -1,6 +1,6 @@
 /** What a user prefers, kept in this browser and the same in all of its tabs. */
 
-import {effect, signal} from "./ui.js";
+import {batch, effect, signal} from "./ui.js";
 
 const KEY = "preferences";
 
@@ -35,5 +35,7 @@ effect(() => {
 addEventListener("storage", (event) => {
   if (event.key !== KEY) return;
   const now = stored();
-  for (const name in FIRST) if (name in now) preferences[name].value = now[name];
+  batch(() => { // what is half taken over would be stored
+    for (const name in FIRST) if (name in now) preferences[name].value = now[name];
+  });
 });

@@ -157,6 +157,15 @@ test("a row that goes before its order is answered does not come back", async (t
   assert.deepEqual(conversation.queue.rows.value.map((row) => row.id), [1]);
 });
 
+test("changes of the workspace's files are taken in", async (t) => {
+  const { conversation } = await aConversation(t, ({ method }) => (method === "PUT" ? [200, { id: "c", status: "waiting", updated_at: "2026-01-01T00:00:00Z", context: { dirty: false } }] : undefined));
+
+  await conversation.takeContext();
+
+  assert.match(requests.at(-1).url, /chats\/c\/context$/);
+  assert.deepEqual(conversation.state.value.chat.context, { dirty: false });
+});
+
 test("of two orders the later one is shown until both are answered, and asked for last", async (t) => {
   const rows = [1, 2, 3].map((id) => ({ id, content: [{ type: "text", text: String(id) }] }));
   const give = [];

@@ -6,7 +6,23 @@ import { answers, requests, settle, sockets } from "./browser.js";
 
 const listeners = new Map();
 const pushed = [];
-globalThis.localStorage = { getItem: () => null, setItem: () => {}, removeItem: () => {} };
+const stored = new Map();
+const written = []; // values of the storage, as this tab has written them
+globalThis.localStorage = {
+  getItem: (key) => stored.get(key) ?? null,
+  setItem: (key, value) => (stored.set(key, value), written.push(value)),
+  removeItem: (key) => stored.delete(key),
+};
+const uploads = [];
+globalThis.XMLHttpRequest = class {
+  upload = {};
+  open() {}
+  setRequestHeader() {}
+  abort() {}
+  send() {
+    uploads.push(this);
+  }
+};
 globalThis.addEventListener = (name, heard) => listeners.set(name, heard);
 globalThis.matchMedia = () => ({ matches: false, addEventListener: () => {} });
 globalThis.history = { pushState: (_, __, path) => pushed.push(path), replaceState: () => {} };
@@ -27,13 +43,16 @@ const { computed, effect, signal } = await import(`${ASSETS}/ui.js`);
 const { me } = await import(`${ASSETS}/session.js`);
 const { route } = await import(`${ASSETS}/routes.js`);
 const { deskOf } = await import(`${ASSETS}/composer/desk.js`);
+const { attach } = await import(`${ASSETS}/composer/attachments.js`);
 const { followStop, send, stop } = await import(`${ASSETS}/composer/acts.js`);
 const { command } = await import(`${ASSETS}/commands.js`);
 const { followKeys } = await import(`${ASSETS}/keys.js`);
 const { notices, readInbox, readMore } = await import(`${ASSETS}/inbox/follow.js`);
 const { pastOf } = await import(`${ASSETS}/panel/past.js`);
+const { preferences } = await import(`${ASSETS}/preferences.js`);
 const { remarksOf, sendRemarks } = await import(`${ASSETS}/panel/remarks.js`);
 const { treeLine } = await import(`${ASSETS}/panel/tree_line.js`);
+const { aroundOf } = await import(`${ASSETS}/timeline/around.js`);
 const { registerActs } = await import(`${ASSETS}/timeline/acts.js`);
 const { hearWatch } = await import(`${ASSETS}/wire/watch.js`);
 
@@ -242,4 +261,47 @@ test("a tab that comes later reads anew what came with its page: the line of the
   await say("watch.line", { state: "live", since: 0 }); // yet another tab has asked
 
   assert.deepEqual(heard, ["again"]);
+});
+
+test("a file that arrives while a message is being changed has arrived in the draft that waits aside", async () => {
+  const desk = deskOf("upload");
+  await desk.ready;
+  answers.by = () => [200, { organization_ids: ["o"] }];
+  attach(desk, [new File(["x"], "a.txt", { type: "text/plain" })]);
+  while (!uploads.length) await settle();
+
+  desk.editing.value = { message: 1, aside: desk.written };
+  desk.files.value = [];
+  Object.assign(uploads[0], { status: 201, responseText: JSON.stringify({ id: "stored" }) }).onload();
+  await settle();
+
+  assert.deepEqual(desk.editing.value.aside.files.map((file) => [file.state, file.id]), [["done", "stored"]]);
+});
+
+test("who decided about a call is told by the answer that was asked for last", async (t) => {
+  const asks = ["a", "b"].map((id) => ({ tool_call_id: id }));
+  const state = signal({ chat: null, asks });
+  const around = aroundOf({ id: "c", state });
+  t.after(around.close);
+  const daemon = aDaemon();
+  const answer = (...ids) => [200, { decided: ids.map((id) => ({ tool_call_id: id })) }];
+  state.value = { chat: null, asks: [asks[1]] };
+  state.value = { chat: null, asks: [] };
+  await settle();
+
+  await daemon.give(1, ...answer("a", "b"));
+  await daemon.give(0, ...answer("a"));
+
+  assert.ok(around.decided("b"));
+});
+
+test("preferences of another tab are taken over whole, and none of them is undone there", () => {
+  const now = { ...JSON.parse(stored.get("preferences")), density: "compact", theme: "dark" };
+  stored.set("preferences", JSON.stringify(now));
+  written.length = 0;
+
+  listeners.get("storage")({ key: "preferences" });
+
+  assert.deepEqual([preferences.density.value, preferences.theme.value], ["compact", "dark"]);
+  assert.deepEqual(written.map((value) => JSON.parse(value)), [now]);
 });

@@ -14,9 +14,13 @@ import { IMAGE_BYTES_MAX, fileName, isImage, smallerSize, typeOf, whyNot } from 
 
 let last = 0;
 
-/** @param {Desk} desk @param {string} key @param {Partial<Upload>} change */
+/** Change a file, also in a draft that waits aside. @param {Desk} desk @param {string} key @param {Partial<Upload>} change */
 function change(desk, key, change) {
-  desk.files.value = desk.files.peek().map((file) => (file.key === key ? { ...file, ...change } : file));
+  const changed = (/** @type {Upload[]} */ files) => files.map((file) => (file.key === key ? { ...file, ...change } : file));
+  desk.files.value = changed(desk.files.peek());
+  const editing = desk.editing.peek();
+  if (editing?.aside.files.some((file) => file.key === key))
+    desk.editing.value = { ...editing, aside: { ...editing.aside, files: changed(editing.aside.files) } };
 }
 
 /**

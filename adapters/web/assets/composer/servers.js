@@ -52,7 +52,7 @@ function ServerRow({ server, place, servers, read }) {
   const forced = server.availability === "force_on";
   const on = forced || used.includes(server.id);
   const set = (/** @type {boolean} */ to) => {
-    const ids = used.filter((/** @type {string} */ id) => id !== server.id);
+    const ids = usedBy(place, servers).filter((/** @type {string} */ id) => id !== server.id); // as it is now: logging in takes a while
     place.desk.fresh.value = { ...place.desk.fresh.peek(), servers: to ? [...ids, server.id] : ids };
   };
   const wants = server.auth_type === "oauth2" && !server.auth_connected;

@@ -19,6 +19,7 @@ export function actionsOf(core) {
     refresh,
     interrupt: async () => takeChat(await api.post(`${path}/interrupt`)),
     compact: async () => takeChat(await api.post(`${path}/compact`)),
+    takeContext: async () => takeChat(await api.put(`${path}/context`)),
     prompts: async () => (await api.get(`${path}/prompts`)).prompts,
 
     /** @param {{model?: string, effort?: string}} [how] the turn that failed once more, or its pause is over now */

@@ -74,7 +74,7 @@ function useLabels(wanted, close) {
     const next = text.trim() ? take() : labels;
     if (!next) return;
     try {
-      await Promise.all(wanted.map((chat) => chats.label(chat.id, merged(chat.labels, before, next))));
+      await Promise.all(wanted.map((chat) => chats.label(chat.id, merged((chats.find(chat.id) ?? chat).labels, before, next))));
       chooseNone();
       close();
     } catch (error) {

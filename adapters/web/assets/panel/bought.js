@@ -22,8 +22,10 @@ export function useBought(conversation) {
 function boughtBy(chat) {
   const messages = signal(/** @type {any[]} */ ([]));
   const state = signal(/** @type {"loading" | "failed" | "end" | "bound"} */ ("end"));
+  let isWanted = false; // once more: a turn has ended while it was being read
   const read = async () => {
-    if (state.peek() === "loading") return;
+    if (state.peek() === "loading") return void (isWanted = true);
+    isWanted = false;
     state.value = "loading";
     try {
       const last = messages.peek().at(-1)?.id;
@@ -33,6 +35,7 @@ function boughtBy(chat) {
     } catch {
       state.value = "failed";
     }
+    if (isWanted) await read();
   };
   return { messages, state, read };
 }

@@ -121,9 +121,11 @@ function decisionsOf(conversation) {
     before = asks;
     if (isOver) read();
   });
+  let turns = 0;
   const read = async () => {
+    const turn = ++turns;
     const answer = await api.get(`chats/${conversation.id}/approvals`).catch(() => null);
-    if (answer) map.value = new Map(answer.decided.toReversed().map((/** @type {any} */ one) => [one.tool_call_id, one]));
+    if (answer && turn === turns) map.value = new Map(answer.decided.toReversed().map((/** @type {any} */ one) => [one.tool_call_id, one]));
   };
   if (conversation.state.peek().chat?.approval_policy === "ask") setTimeout(read, 500);
   return { map, close };
