@@ -149,7 +149,7 @@ class SideCosts:
             "day": next((each.reservation.day for each in costs if each.reservation), None),
             "paid": payments_json(costs),
         }
-        async with self._pool.connection() as connection:
+        async with self._pool.connection(ahead=True) as connection:
             await connection.execute(SQL["book_side_cost"], booking)
 
 

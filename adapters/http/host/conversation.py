@@ -66,6 +66,9 @@ class Conversation:
             return True
         with trio.move_on_after(bounds.IDLE_SECONDS):
             return await self._receive()
+        if self._client.is_unread():  # it came at the last moment, and we were too busy to read it
+            with trio.move_on_after(bounds.HEAD_SECONDS):
+                return await self._receive()
         return False
 
     async def _receive(self) -> bool:

@@ -9,7 +9,8 @@ import trio.testing
 from adapters.http.endpoints import HttpResponse
 from adapters.http.host import bounds
 from adapters.http.host.server import HttpServer
-from tests.adapters.http.host.clients import connect, echo
+from adapters.http.requests import ClientConnection
+from tests.adapters.http.host.clients import Client, connect, echo
 
 GET = b"GET /x?y HTTP/1.1\r\nHost: here\r\n\r\n"
 POST = b"POST /x HTTP/1.1\r\nHost: here\r\nContent-Length: 50\r\n\r\n"
@@ -101,6 +102,19 @@ async def test_an_idle_connection_is_closed_without_a_word(a_client, autojump_cl
 
     assert await client.is_cut_off()
     assert bounds.IDLE_SECONDS == pytest.approx(trio.current_time() - began, abs=1.1)
+
+
+async def test_a_request_that_came_at_the_last_moment_is_read(nursery, autojump_clock):
+    """We were too busy to read it before the connection had been idle for too long."""
+    ours, theirs = trio.testing.memory_stream_pair()
+    late = ClientConnection(is_unread=lambda: True)
+    nursery.start_soon(HttpServer(echo).converse, theirs, late)
+    client = Client(ours)
+
+    await trio.sleep(bounds.IDLE_SECONDS + 0.1)
+    await client.send(GET)
+
+    assert 200 == (await client.answer()).status
 
 
 async def test_an_answer_that_is_not_made_in_time_is_given_up(a_client, autojump_clock):
