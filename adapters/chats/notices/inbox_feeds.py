@@ -6,7 +6,7 @@ that came after it, each once, in the order in which they came.
 """
 
 from collections import deque
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence, Set
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Annotated, NoReturn, Protocol
@@ -49,8 +49,12 @@ class WatchersFull(Exception):
 
 @dataclass(eq=False, slots=True)
 class InboxWatcher:
-    """A watcher of an inbox: notices that wait for it, each with the number of unread ones."""
+    """A watcher of an inbox: notices that wait for it, each with the number of unread ones.
 
+    `told` are those of the last reading; watchers that came at other moments know of others.
+    """
+
+    told: Set[UUID]
     unsent: deque[tuple[NoticeRow, int]] = field(default_factory=deque)
     has_ended: bool = False
     more: trio.Event = field(default_factory=trio.Event)
@@ -68,14 +72,6 @@ class InboxWatcher:
         self.more.set()
 
 
-@dataclass(eq=False, slots=True)
-class _Inbox:
-    """The inbox of one user, as far as its watchers here have been told."""
-
-    watchers: set[InboxWatcher] = field(default_factory=set)
-    told: set[UUID] | None = None  # of the last reading; None: its first watcher is coming
-
-
 @dataclass(frozen=True, slots=True)
 class InboxFeedsStatistics:
     users: Annotated[int, GaugeMetric("Users whose inbox is watched here.")]
@@ -90,7 +86,7 @@ class InboxFeeds:
 
     def __init__(self, reading: InboxReading) -> None:
         self._reading = reading
-        self._inboxes: dict[UserId, _Inbox] = {}
+        self._inboxes: dict[UserId, set[InboxWatcher]] = {}  # those that are watched
         self._doubted: dict[UserId, None] = {}
         self._more = trio.Event()
         self._watchers_count = 0
@@ -109,19 +105,17 @@ class InboxFeeds:
         """Watch the inbox of a user. They are told of what came after the `known` notices."""
         if self._watchers_count >= WATCHERS_MAX:
             raise WatchersFull(f"{WATCHERS_MAX} inboxes are watched here already")
-        watcher = InboxWatcher()
-        inbox = self._inboxes.setdefault(user, _Inbox())
-        inbox.watchers.add(watcher)
+        watcher = InboxWatcher(frozenset(known))
+        inbox = self._inboxes.setdefault(user, set())
+        inbox.add(watcher)
         self._watchers_count += 1
-        if inbox.told is None:
-            inbox.told = set(known)
         self._doubt(user)
         try:
             yield watcher
         finally:
             self._watchers_count -= 1
-            inbox.watchers.discard(watcher)
-            if not inbox.watchers and self._inboxes.get(user) is inbox:
+            inbox.discard(watcher)
+            if not inbox and self._inboxes.get(user) is inbox:
                 del self._inboxes[user]
 
     def note_news(self, news: News) -> None:
@@ -140,7 +134,7 @@ class InboxFeeds:
 
     def leave(self) -> None:
         """End all watchers: the process stops."""
-        for watcher in [one for inbox in self._inboxes.values() for one in inbox.watchers]:
+        for watcher in [one for inbox in self._inboxes.values() for one in inbox]:
             watcher.has_ended = True
             watcher.wake()
 
@@ -170,7 +164,7 @@ class InboxFeeds:
         inbox = self._inboxes.get(user)
         if inbox is None:
             return
-        present = list(inbox.watchers)
+        present = list(inbox)
         self._readings_count += 1
         try:
             rows, unread = await self._reading.news(user)
@@ -179,19 +173,20 @@ class InboxFeeds:
             self._doubt(user)
             await trio.sleep(RETRY_SECONDS)
             return
-        told = inbox.told or set()
-        for row in reversed([row for row in rows if row.id not in told]):
-            self._tell(present, row, unread)
-        inbox.told = {row.id for row in rows}
+        known = frozenset(row.id for row in rows)
+        for watcher in present:
+            for row in reversed(rows):
+                if row.id not in watcher.told:
+                    self._tell(watcher, row, unread)
+            watcher.told = known
 
-    def _tell(self, watchers: Sequence[InboxWatcher], row: NoticeRow, unread: int) -> None:
-        for watcher in watchers:
-            if len(watcher.unsent) >= UNSENT_MAX:
-                watcher.unsent.popleft()
-                self._dropped_count += 1
-            watcher.unsent.append((row, unread))
-            self._told_count += 1
-            watcher.wake()
+    def _tell(self, watcher: InboxWatcher, row: NoticeRow, unread: int) -> None:
+        if len(watcher.unsent) >= UNSENT_MAX:
+            watcher.unsent.popleft()
+            self._dropped_count += 1
+        watcher.unsent.append((row, unread))
+        self._told_count += 1
+        watcher.wake()
 
     def _doubt(self, user: UserId) -> None:
         if user in self._inboxes:
