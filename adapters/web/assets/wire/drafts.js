@@ -15,7 +15,7 @@ const STORE = "drafts";
 const DAYS_MAX = 90; // a draft that nobody has touched for so long is dropped when the page opens
 
 /** @type {Map<string, any>} */
-const kept = new Map(); // where there is no database, or it fails
+const kept = new Map(); // what no database has: it is being written, there is none, or it fails
 /** @type {Map<string, Set<() => void>>} */
 const listeners = new Map();
 const channel = new BroadcastChannel(NAME);
@@ -98,13 +98,14 @@ export const drafts = {
 
   /** @param {string} key @returns {Promise<any>} */
   async get(key) {
-    return (await within("readonly", (store) => store.get(key))) ?? kept.get(key) ?? null;
+    return kept.get(key) ?? (await within("readonly", (store) => store.get(key))) ?? null;
   },
 
   /** @param {string} key @param {{at: number, [name: string]: any}} draft */
   async put(key, draft) {
     kept.set(key, draft);
-    await within("readwrite", (store) => store.put(draft, key));
+    const stored = await within("readwrite", (store) => store.put(draft, key));
+    if (stored !== null && kept.get(key) === draft) kept.delete(key); // another tab may drop it from now on
     channel.postMessage(key);
   },
 
