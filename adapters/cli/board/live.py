@@ -25,6 +25,7 @@ from adapters.cli.board.news import ChatListWatcher, ask_quietly, query_of
 from adapters.cli.board.rows import (
     BoardGroup,
     BoardState,
+    RowGate,
     keys_of,
 )
 from adapters.cli.chat.deciding.pace import SleepWatch
@@ -51,6 +52,7 @@ class LiveBoard:
         self._locate = locate
         self._more_words = more_words  # of the command that opens a chat
         self._state = state
+        self._gate = RowGate()
         self._drawn: Sequence[str] = ()
         self._changed = trio.Event()
         self._wanting = trio.Event()  # set when facts of chats are to be asked for
@@ -128,6 +130,8 @@ class LiveBoard:
         sys.stdout.write("".join(changes))
         sys.stdout.flush()
         self._drawn = drawn
+        row = self._state.current
+        self._gate.drawn(row.id if row is not None else None, trio.current_time())
 
     async def _turn_clock(self) -> None:
         """Look again at what works, and let the ages of rows grow."""
@@ -202,7 +206,8 @@ class LiveBoard:
         moves = {"up": -1, "k": -1, "down": 1, "j": 1, "page up": -height, "page down": height}
         ends = {"home": -len(self._state.rows), "end": len(self._state.rows)}
         if key in moves or key in ends:
-            return self._become(self._state.moved((moves | ends)[key]))
+            self._become(self._state.moved((moves | ends)[key]))
+            return self._gate.moved(self._state.selected)
         match key:
             case "/":
                 self._become(replace(self._state, typed=self._state.search, said=""))
@@ -239,6 +244,8 @@ class LiveBoard:
         row, place = self._state.current, self._watcher.place
         if row is None or place is None:
             return
+        if not self._gate.takes(row.id, trio.current_time()):
+            return self._say(f"nothing is done: look at {row.title}, and press the key again")
 
         async def act() -> None:
             async with place.client() as client:

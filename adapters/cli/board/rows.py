@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from enum import Enum
+from math import inf
 from uuid import UUID
 
 import msgspec
@@ -12,6 +13,7 @@ from msgspec import UNSET
 from promptcorner_client.wire import Chat, ChatMessage
 
 AT_WORK = ("running", "interrupting")
+SEEN_SECONDS = 0.5  # for which a row is selected before a key acts on it, unless it was moved to
 WHYS = {
     "consent": "asks for consent",
     "tool_results": "waits for its client",
@@ -133,6 +135,32 @@ class BoardState:
             return self
         at = max(0, min(len(rows) - 1, rows.index(current) + by))
         return replace(self, selected=rows[at].id, said="")
+
+
+class RowGate:
+    """Lets a key act on the row that the user has seen selected, and once however long it is held.
+
+    Rows come and go by themselves, so that another one may be selected the moment a key is pressed.
+    """
+
+    def __init__(self) -> None:
+        self._row: UUID | None = None
+        self._came_at = self._pressed_at = -inf
+
+    def drawn(self, row: UUID | None, now: float) -> None:
+        """Note which row has just been drawn as the selected one."""
+        if row != self._row:
+            self._row, self._came_at = row, now
+
+    def moved(self, row: UUID | None) -> None:
+        """Note which row the user has selected: they know it without having seen it."""
+        self._row, self._came_at, self._pressed_at = row, -inf, -inf
+
+    def takes(self, row: UUID, now: float) -> bool:
+        """Note a key that acts on a row; return whether it is done."""
+        since = max(self._came_at, self._pressed_at)
+        self._pressed_at = now
+        return row == self._row and now - since >= SEEN_SECONDS
 
 
 def group_of(chat: Chat) -> BoardGroup:

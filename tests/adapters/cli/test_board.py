@@ -14,6 +14,7 @@ from adapters.cli.board.rows import (
     BoardGroup,
     BoardState,
     ChatDetail,
+    RowGate,
     age_of,
     cost_text,
     keys_of,
@@ -149,3 +150,24 @@ def test_a_frame_is_as_large_as_the_screen(width, height):
     assert height == len(lines)
     assert max(line.cell_len for line in lines) <= width
     assert "\x1b" not in "".join(line.plain for line in lines)
+
+
+def test_a_key_acts_on_the_row_that_was_seen_and_once_while_it_is_held():
+    gate, one, other = RowGate(), UUID(int=1), UUID(int=2)
+    gate.drawn(one, 10.0)
+    assert not gate.takes(one, 10.1), "it has just been drawn"
+    assert gate.takes(one, 11.0)
+    gate.drawn(other, 11.1)  # the first one is archived
+    held = [gate.takes(other, 11.2 + number / 30) for number in range(60)]
+
+    assert not any(held)
+    assert gate.takes(other, 14.0)
+
+
+def test_a_key_acts_at_once_on_the_row_that_was_moved_to_and_not_on_one_that_is_not_drawn():
+    gate, one, other = RowGate(), UUID(int=1), UUID(int=2)
+    gate.drawn(one, 10.0)
+    gate.moved(other)
+
+    assert gate.takes(other, 10.0)
+    assert not gate.takes(one, 20.0)
