@@ -71,7 +71,8 @@ def rules_of(asked: DecideApprovalRequest, verdict: Verdict) -> Sequence[Approva
         refuse("rules", f"go with the decision {Verdict.ALLOW_ALWAYS.value} only")
     if len(asked.rules) > RULES_OF_DECISION_MAX:
         refuse("rules", f"has {len(asked.rules)}, it can have {RULES_OF_DECISION_MAX}")
-    rules = [rule_about(text, Policy.ALLOW, field="rules") for text in asked.rules]
+    written = [rule_about(text, Policy.ALLOW, field="rules") for text in asked.rules]
+    rules = tuple(dict.fromkeys(written))  # spaces in brackets make no other rule
     if general := next((rule for rule in rules if not rule.brackets), None):
         refuse("rules", f"{general.pattern} has no brackets; leave out rules to allow a whole tool")
     return rules

@@ -225,6 +225,17 @@ async def test_rules_for_all_chats_of_the_user_are_their_own(ground):
     assert frozenset() == await granted(ground, chat)
 
 
+@pytest.mark.parametrize("scope", ["user", "chat"])
+async def test_a_rule_that_is_written_twice_counts_once(ground, scope):
+    chat = await asking(ground, "npm test")
+
+    answer = await decide(ground, chat, "execute(npm *)", "execute( npm * )", scope=scope)
+
+    assert 200 == answer.status
+    own = [rule["tool"] for rule in (await ground.ask(ANN, "GET", OWN)).said["rules"]]
+    assert ["execute(npm *)"] == [*own, *await granted(ground, chat)]
+
+
 @pytest.mark.parametrize(
     ("rules", "more", "field"),
     [
