@@ -69,6 +69,10 @@ class AskGate:
         """Note an answer: further keys are none, unless the question stays, and after a pause."""
         self.is_open, self._typed_at = False, now
 
+    def opens(self, asked: Ask | None) -> bool:
+        """Tell whether it is open to this question, and not to one that was asked before."""
+        return self.is_open and key_of_ask(asked) == self._key
+
     def look(self, asked: Ask | None, now: float) -> bool:
         """Note what is asked now; return True at the moment at which the question opens.
 

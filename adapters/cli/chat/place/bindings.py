@@ -89,7 +89,7 @@ class WindowKeys:
     def _answers(self, letter: str) -> Callable[[], bool]:
         def answers() -> bool:
             asked = self._window.asked
-            is_open = self._window.gate.is_open and not self._window.buffer.text
+            is_open = self._window.gate.opens(asked) and not self._window.buffer.text
             return asked is not None and is_open and letter in {**asked.keys, **asked.prefixes}
 
         return answers

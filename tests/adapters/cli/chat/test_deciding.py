@@ -123,6 +123,15 @@ def test_a_question_takes_keys_only_after_a_pause():
     assert not gate.is_open, "the next call is another question"
 
 
+def test_a_key_answers_no_question_that_has_come_into_the_place_of_the_one_before():
+    gate, asked = AskGate(), ConsentAsk(APPROVAL)
+    gate.look(asked, 1.0)
+    gate.look(asked, 2.0)
+
+    assert gate.opens(asked)
+    assert not gate.opens(ConsentAsk(msgspec.structs.replace(APPROVAL, tool_call_id="d")))
+
+
 def test_the_next_question_of_a_form_is_open_at_once():
     form = QuestionsAsk([FormQuestion("a"), FormQuestion("b")])
     gate = AskGate()
