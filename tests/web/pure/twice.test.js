@@ -34,6 +34,7 @@ globalThis.indexedDB = {
   },
 };
 globalThis.HTMLElement = class {};
+globalThis.CSS = { escape: (text) => text };
 document.querySelector = () => null;
 document.createElement = () => ({ append: () => {}, setAttribute: () => {}, style: {}, classList: { add: () => {} }, addEventListener: () => {} });
 Object.defineProperty(globalThis.navigator, "locks", { value: { request: () => new Promise(() => {}) } }); // another tab leads
@@ -53,6 +54,7 @@ const { preferences } = await import(`${ASSETS}/preferences.js`);
 const { remarksOf, sendRemarks } = await import(`${ASSETS}/panel/remarks.js`);
 const { treeLine } = await import(`${ASSETS}/panel/tree_line.js`);
 const { aroundOf } = await import(`${ASSETS}/timeline/around.js`);
+const { showMessage } = await import(`${ASSETS}/timeline/keep_place.js`);
 const { registerActs } = await import(`${ASSETS}/timeline/acts.js`);
 const { hearWatch } = await import(`${ASSETS}/wire/watch.js`);
 
@@ -304,4 +306,23 @@ test("preferences of another tab are taken over whole, and none of them is undon
 
   assert.deepEqual([preferences.density.value, preferences.theme.value], ["compact", "dark"]);
   assert.deepEqual(written.map((value) => JSON.parse(value)), [now]);
+});
+
+test("a message that was asked for first and comes last takes nobody away from the other one", async () => {
+  const shown = [];
+  const place = { take: () => {}, toRow: (key) => shown.push(key) };
+  const items = signal([]);
+  const open = new Map();
+  const conversation = { openAt: (id) => new Promise((resolve) => open.set(id, resolve)) };
+  const comes = (id) => {
+    items.value = [...items.peek(), { key: `m${id}`, message: id }];
+    open.get(id)(true);
+  };
+
+  const asked = [5, 9].map((id) => showMessage({ conversation, place, items }, id));
+  comes(9);
+  comes(5);
+  await Promise.all(asked);
+
+  assert.deepEqual(shown, ["m9"]);
 });

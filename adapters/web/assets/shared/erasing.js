@@ -64,8 +64,9 @@ function Question({ title, what, stays, path, close }) {
     try {
       setReceipt(await api.del(path));
     } catch (error) {
-      const { message = "", detail = "" } = /** @type {any} */ (error ?? {});
-      setFault(`Nothing was erased. ${message}${detail ? ` (${detail})` : ""}`);
+      const { message = "", detail = "", status } = /** @type {any} */ (error ?? {});
+      const became = [0, 502, 503, 504].includes(status) ? "Nobody knows whether it is being erased." : "Nothing was erased.";
+      setFault(`${became} ${message}${detail ? ` (${detail})` : ""}`);
     }
     setBusy(false);
   };

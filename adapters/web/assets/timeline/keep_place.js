@@ -38,6 +38,9 @@ export function keepPlace({ conversation, place, items }) {
   };
 }
 
+/** What each place was asked last to show: who asks for another message does not wait for the first. @type {WeakMap<object, number>} */
+const wanted = new WeakMap();
+
 /**
  * Show a message, which is loaded first if it is not there.
  * @param {{conversation: any, place: import("./anchor.js").Place, items: any}} what
@@ -46,7 +49,9 @@ export function keepPlace({ conversation, place, items }) {
  */
 export async function showMessage({ conversation, place, items }, message, exactly) {
   const there = () => items.peek().filter((/** @type {any} */ item) => item.message === message);
+  wanted.set(place, message);
   if (!there().length && !(await conversation.openAt(message).catch(() => false))) return;
+  if (wanted.get(place) !== message) return;
   const found = there();
   const item = exactly ? found.find((/** @type {any} */ each) => each.key.endsWith(exactly.suffix)) ?? found[0] : found[0];
   if (!item) return;
