@@ -40,7 +40,7 @@ def environment(version, program):
     folder = ROOT / f".venv-{version.rpartition('/')[2].removeprefix('python')}"
     python = folder / "bin" / "python"
     if not python.exists():
-        subprocess.run([UV, "venv", "--quiet", "--python", program, folder], check=True)
+        subprocess.run([UV, "venv", "--quiet", "--seed", "--python", program, folder], check=True)
     wanted = ("--constraint", "constraints.txt", "--editable", ".[embedded,dev]")
     install = [UV, "pip", "install", "--quiet", "--python", python, *wanted]
     subprocess.run(install, cwd=ROOT, check=True)

@@ -105,6 +105,44 @@ def _is_call(node, text):
     return isinstance(node, ast.Call) and ast.unparse(node) == text
 
 
+def test_no_name_in_a_class_hides_the_type_of_its_annotations():
+    """From Python 3.14 on an annotation is read when it is asked for, and finds the field first."""
+    hidden = [
+        f"{path.relative_to(ROOT)}: {made.name}.{name} is read as a type; give the type a name"
+        for path in MODULES
+        for made in ast.walk(ast.parse(path.read_text()))
+        if isinstance(made, ast.ClassDef)
+        for name in sorted(_names(made) & _annotated(made))
+    ]
+
+    assert not hidden
+
+
+def _names(made):
+    """What the body of a class gives a name, which its annotations find first."""
+    fields = [each.target for each in made.body if isinstance(each, ast.AnnAssign)]
+    assigned = [name for each in made.body if isinstance(each, ast.Assign) for name in each.targets]
+    functions = (ast.FunctionDef, ast.AsyncFunctionDef)
+    named = {each.name for each in made.body if isinstance(each, functions)}
+    return named | {each.id for each in (*fields, *assigned) if isinstance(each, ast.Name)}
+
+
+def _annotated(made):
+    """The names in the annotations of a class, and of its functions."""
+    found = [each.annotation for each in made.body if isinstance(each, ast.AnnAssign)]
+    for each in made.body:
+        if isinstance(each, (ast.FunctionDef, ast.AsyncFunctionDef)):
+            asked = (*each.args.posonlyargs, *each.args.args, *each.args.kwonlyargs)
+            found += [each.returns, *(argument.annotation for argument in asked)]
+    return {
+        name.id
+        for annotation in found
+        if annotation is not None
+        for name in ast.walk(annotation)
+        if isinstance(name, ast.Name)
+    }
+
+
 def test_a_folder_can_be_taken_in_at_a_glance():
     counts = {}
     for path in MODULES:

@@ -16,6 +16,7 @@ from uuid import UUID
 import msgspec
 
 from actors.law.ids import UserId
+from actors.law.parts.json_text import NESTING_MAX, nests_too_deep
 from adapters.http.origins import OwnAddress
 from adapters.http.refusals import HttpError, Validation, body_refused, query_refused
 
@@ -29,6 +30,7 @@ READ_CHATS, READ_USERS = "chats:read", "users:read"
 SCOPES = (ALL, *AREAS, *(f"{area}:read" for area in AREAS))
 READING = frozenset({"GET", "HEAD"})  # methods that change nothing
 
+TOO_DEEP = msgspec.DecodeError("it is nested too deep")
 NO_ADDRESS = OwnAddress()
 
 # These paths began with EXPERIMENTAL at first, and older clients still ask there.
@@ -146,6 +148,9 @@ class Call:
 
         Only the first JSON value counts. What follows it is ignored, as clients of this API expect.
         """
+        brackets = self.body.count(b"[") + self.body.count(b"{")
+        if brackets > NESTING_MAX and nests_too_deep(self.body.decode(errors="replace")):
+            raise body_refused(TOO_DEEP)
         try:
             try:
                 return msgspec.json.decode(self.body, type=schema)
@@ -157,7 +162,7 @@ class Call:
         except msgspec.DecodeError as error:
             raise body_refused(error) from None
         except RecursionError:
-            raise body_refused(msgspec.DecodeError("it is nested too deep")) from None
+            raise body_refused(TOO_DEEP) from None
 
 
 def _size_of_first_value(error: msgspec.DecodeError) -> int | None:

@@ -17,6 +17,7 @@ import msgspec
 from actors.chat.turn.ports import LocalTool, OfferedTools, ToolInvocation, ToolOutput
 from actors.law.chat import Chat, Message
 from actors.law.ids import ChatId, chat_name
+from actors.law.parts.json_text import nests_too_deep
 from actors.law.parts.message import JsonText
 from actors.law.parts.prompt import ToolDefinition
 from actors.law.requests import DynamicTool
@@ -76,6 +77,8 @@ def parameters(declared: str) -> JsonText | None:
     try:
         schema = msgspec.json.decode(declared, type=dict[str, Any])
     except (msgspec.DecodeError, RecursionError):
+        return None
+    if nests_too_deep(declared):
         return None
     found = schema.get("properties", {})
     if not isinstance(found, dict):

@@ -14,6 +14,13 @@ from typing import Any, NoReturn
 
 from actors.law.parts.message import JsonText
 
+# How deep JSON may nest. It is the same for every Python: from 3.13 on Python and msgspec read as
+# deep as the stack of a thread goes, tens of thousands, of which PostgreSQL refuses to store more
+# than ten thousand. What is deeper is no JSON to us, and is refused with a word.
+NESTING_MAX = 500
+_BETWEEN_BRACKETS = re.compile(r'"(?:[^"\\]|\\.)*"|[^\[\]{}"]+', re.DOTALL)
+_INNERMOST = re.compile(r"\[\]|\{\}")
+
 # Escapes are read in pairs, so that `\\ud83d` is no surrogate; whole pairs of surrogates stay.
 _ESCAPES = re.compile(
     r"\\u[dD][89abAB][\da-fA-F]{2}\\u[dD][c-fC-F][\da-fA-F]{2}"
@@ -26,9 +33,24 @@ def parsed(text: str | None) -> Any:
     if text is None:
         raise ValueError("nothing is not JSON")
     try:
-        return _DECODER.decode(text)
+        value = _DECODER.decode(text)
     except RecursionError:
         raise ValueError("nested too deep") from None
+    if nests_too_deep(text):
+        raise ValueError("nested too deep")
+    return value
+
+
+def nests_too_deep(text: str) -> bool:
+    """Return whether JSON nests deeper than NESTING_MAX. Of what is no JSON nothing is said."""
+    if text.count("[") + text.count("{") <= NESTING_MAX:
+        return False
+    left = _BETWEEN_BRACKETS.sub("", text)
+    for _ in range(NESTING_MAX):
+        left, count = _INNERMOST.subn("", left)
+        if not count:
+            return False
+    return bool(left)
 
 
 def is_json(text: str | None) -> bool:

@@ -45,10 +45,13 @@ class FileWithDigest(FileInfo, frozen=True):
     sha256: bytes
 
 
+Content = bytes  # which `bytes` does not mean beside a field of that name, from Python 3.14 on
+
+
 class FileWithContent(FileInfo, frozen=True):
     """A file, and what is in it."""
 
-    bytes: bytes
+    bytes: Content
 
 
 class FileStore:

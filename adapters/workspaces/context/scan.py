@@ -15,6 +15,7 @@ from posixpath import basename, dirname
 
 import msgspec
 
+from actors.law.parts.json_text import nests_too_deep
 from actors.prompts.resources import (
     RESOURCE_BYTES_MAX,
     Fitness,
@@ -256,9 +257,10 @@ def piece(descriptor: int, bytes_max: int) -> bytes:
 def _settings(file: _Text) -> _Text | _Fault:
     try:
         msgspec.json.decode(file.text, type=dict[str, msgspec.Raw])
-    except (msgspec.DecodeError, RecursionError):  # nested too deep for anybody
-        return _Fault(Fitness.INVALID, "is not a JSON object", file.size_bytes)
-    return file
+        is_fit = not nests_too_deep(file.text)
+    except (msgspec.DecodeError, RecursionError):
+        is_fit = False
+    return file if is_fit else _Fault(Fitness.INVALID, "is not a JSON object", file.size_bytes)
 
 
 def _unreadable(error: OSError) -> _Fault:

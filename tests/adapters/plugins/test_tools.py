@@ -116,7 +116,7 @@ async def test_a_call_knows_where_it_comes_from(tools):
         ("strange", {}, FAILED),
         ("exit", {}, "the plugin of this tool failed: its code raised SystemExit"),
         ("flood", {"count": 5_000_000}, "its result has 5000013 bytes, it can have 4194304"),
-        ("nest", {"depth": 20_000}, FAILED),
+        ("nest", {"depth": 1_000_000}, FAILED),
     ],
 )
 async def test_a_fault_is_the_result_of_its_call(tools, name, arguments, words, entries):

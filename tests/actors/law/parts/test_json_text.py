@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from actors.law.parts.json_text import is_json, is_object, well_formed
+from actors.law.parts.json_text import NESTING_MAX, is_json, is_object, well_formed
 
 
 @pytest.mark.parametrize(
@@ -21,6 +21,11 @@ from actors.law.parts.json_text import is_json, is_object, well_formed
         ("NaN", False, False),
         ('{"a":Infinity}', False, False),
         ("[" * 100_000, False, False),
+        ("[" * NESTING_MAX + "]" * NESTING_MAX, True, False),
+        ("[" * (NESTING_MAX + 1) + "]" * (NESTING_MAX + 1), False, False),
+        ('{"a":' * 20_000 + "1" + "}" * 20_000, False, False),
+        (f"[{'{},' * 20_000}[]]", True, False),
+        ('{"a": "' + "[" * 1_000 + '\\"' + "{" * 1_000 + '"}', True, True),
     ],
 )
 def test_what_is_json_is_what_store_and_providers_take(text, json, object):

@@ -92,7 +92,7 @@ async def test_leaving_gives_the_connection_back_or_hangs_up(read, autojump_cloc
 
 
 async def test_what_no_decoder_can_read_is_a_failure_like_any_other(autojump_clock, nursery):
-    deep = b"[" * 100_000 + b"]" * 100_000
+    deep = b"[" * 300_000 + b"]" * 300_000
     data = b'data: {"type":"brand_new","x":' + deep + b"}\n\n"
     network = Network(nursery, [[streamed(data)]])
 
