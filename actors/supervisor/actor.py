@@ -198,9 +198,7 @@ class Supervisor:
 
     def _look(self) -> None:
         self.slots.expire(now())
-        if self._worker is None or self._draining:
-            return
-        if self.slots.room().at_most == 0:
+        if self._worker is None or self._draining or not self.slots.may_search():
             return
         self._search, begin = decide.begin_search(self._search)
         if begin:

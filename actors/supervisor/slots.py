@@ -207,6 +207,12 @@ class Slots:
         """Note that any number of chats may wait in the store: the next search is for a batch."""
         self._is_wide = True
 
+    def may_search(self) -> bool:
+        """Return whether there is room for any chat. If not, some may be left when there is."""
+        has_room = self.room().at_most > 0
+        self._may_be_left |= not has_room
+        return has_room
+
     def begin_search(self) -> AcquireLimits:
         """Return for how many chats to look. Until the search is over these slots are not
         promised; so it looks for few, if few are known to wait."""

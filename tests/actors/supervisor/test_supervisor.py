@@ -334,6 +334,25 @@ async def test_the_place_of_a_chat_that_was_given_back_is_for_one_that_waits(aut
         assert 0 == trio.current_time()
 
 
+async def test_one_that_came_when_there_was_no_room_at_all_is_taken_as_soon_as_there_is(
+    autojump_clock,
+):
+    async with a_process(roots=1, children=1, ending=0, poll_seconds=3600) as process:
+        assert process.slots.claim(is_root=False, now=trio.current_time()) is not None
+        claim = process.slots.claim(is_root=True, now=trio.current_time())
+        first = await a_new_chat(process.store, then=claim.requests)
+        api.hand_over(process.supervisor.address, process.stored(first))
+        await settled()
+        second = await a_new_chat(process.store)
+        await settled()
+        assert [first] == process.runs()
+
+        await process.actor_of(first).finish()
+        await settled()
+
+        assert ([second], 0) == (process.runs(), trio.current_time())
+
+
 async def test_a_chat_at_rest_frees_its_place_and_is_not_taken_again(autojump_clock):
     async with a_process() as process:
         chat = await a_new_chat(process.store)
