@@ -5,6 +5,7 @@ import pytest
 
 from actors.law.chat import Role
 from actors.law.requests import SetArchived
+from adapters.access.changes import ChatSender
 from adapters.rehearsal.behaviour import Behaviour
 from tests.actors.law.chats import ANN, BOB
 from tests.adapters.chats.routes.daemon import a_daemon
@@ -61,6 +62,14 @@ async def test_nobody_else_may_send_one(daemon, chat):
 
     assert 404 == sent.status
     assert await daemon.at_rest(chat) == SPOKEN
+
+
+async def test_what_is_known_of_it_is_given_to_its_owner_alone(daemon, chat):
+    store = daemon.chats.store
+    sending = ChatSender(store.ledger, daemon.chats.supervisor, histories=store.histories)
+
+    assert chat == sending.at_rest(chat, ANN).chat.id
+    assert sending.at_rest(chat, BOB) is None
 
 
 async def test_one_that_was_archived_elsewhere_takes_none(daemon, elsewhere, chat):
