@@ -2,6 +2,7 @@
 
 import argparse
 import gc
+import importlib
 import os
 import sys
 
@@ -104,6 +105,7 @@ def _preload() -> None:
     gc.disable()
     from adapters.daemon import daemon  # noqa: F401
 
+    importlib.import_module("httpcore2")  # httpx2 does it with its first client
     load_table_now()
     gc.enable()
 
