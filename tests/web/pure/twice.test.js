@@ -54,6 +54,7 @@ const { preferences } = await import(`${ASSETS}/preferences.js`);
 const { remarksOf, sendRemarks } = await import(`${ASSETS}/panel/remarks.js`);
 const { treeLine } = await import(`${ASSETS}/panel/tree_line.js`);
 const { aroundOf } = await import(`${ASSETS}/timeline/around.js`);
+const { changePrices } = await import(`${ASSETS}/settings/admin/spending.js`);
 const { showMessage } = await import(`${ASSETS}/timeline/keep_place.js`);
 const { registerActs } = await import(`${ASSETS}/timeline/acts.js`);
 const { hearWatch } = await import(`${ASSETS}/wire/watch.js`);
@@ -325,4 +326,14 @@ test("a message that was asked for first and comes last takes nobody away from t
   await Promise.all(asked);
 
   assert.deepEqual(shown, ["m9"]);
+});
+
+test("two prices that are removed at once are both gone, and what another admin has stated stays", async () => {
+  let stored = { prices: { a: {}, b: {}, c: {} }, default_price: null };
+  answers.by = ({ method, body }) => [200, method === "PUT" ? (stored = body) : stored];
+  const without = (name) => ({ prices: { [name]: _, ...prices }, ...rest }) => ({ ...rest, prices });
+
+  await Promise.all([changePrices(without("a")), changePrices(without("b"))]);
+
+  assert.deepEqual(stored, { prices: { c: {} }, default_price: null });
 });

@@ -1,6 +1,6 @@
 // The recorded calls of models: runs, their steps, and the exchanges of each with its provider.
 
-import { html, useEffect, useSignal } from "../ui.js";
+import { html, useEffect, useRef, useSignal } from "../ui.js";
 import { tokensText } from "../composer/usage.js";
 import { download } from "../settings/download.js";
 import { icon } from "../shared/icons.js";
@@ -16,11 +16,16 @@ export function Calls({ conversation }) {
   const status = usePart(conversation, (state) => state.chat?.status);
   const runs = useSignal(/** @type {any[] | null} */ (null));
   const fault = useSignal("");
+  const turns = useRef(0); // of several answers the one that was asked for last counts
   const read = async () => {
+    const turn = ++turns.current;
     try {
-      runs.value = await api.get(`chats/${conversation.id}/debug/runs`);
+      const found = await api.get(`chats/${conversation.id}/debug/runs`);
+      if (turn !== turns.current) return;
+      runs.value = found;
       fault.value = "";
     } catch (error) {
+      if (turn !== turns.current) return;
       const { status: refused, message } = /** @type {any} */ (error);
       fault.value = refused === 404 ? "Only the owner of this chat sees its recorded calls." : message;
     }

@@ -40,9 +40,9 @@ function Spending({ organization, limits, groups, users, prices, spent, again })
       <${NewLimit} groups=${groups} users=${users} again=${again} />
     <//>
     <${Section} title="Prices" lead="In dollars for a million tokens. A price of your own goes before the bundled table. Under a limit, a model without any price is refused.">
-      <${Rows} empty="No price is stated.">${Object.entries(prices.prices).map(([name, price]) => html`<${Row} key=${name} title=${name} more=${inWords(price)} side=${html`<${Act} class="btn bad" label=${`Remove the price of ${name}`} run=${() => without(prices, name).then(again)}>Remove<//>`} />`)}
-        ${prices.default_price && html`<${Row} title="All other models" more=${inWords(prices.default_price)} side=${html`<${Act} class="btn bad" label="Remove the price of all other models" run=${() => api.put(PRICES, { ...prices, default_price: null }).then(again)}>Remove<//>`} />`}<//>
-      <${NewPrice} prices=${prices} again=${again} />
+      <${Rows} empty="No price is stated.">${Object.entries(prices.prices).map(([name, price]) => html`<${Row} key=${name} title=${name} more=${inWords(price)} side=${html`<${Act} class="btn bad" label=${`Remove the price of ${name}`} run=${() => changePrices((now) => without(now, name)).then(again)}>Remove<//>`} />`)}
+        ${prices.default_price && html`<${Row} title="All other models" more=${inWords(prices.default_price)} side=${html`<${Act} class="btn bad" label="Remove the price of all other models" run=${() => changePrices((now) => ({ ...now, default_price: null })).then(again)}>Remove<//>`} />`}<//>
+      <${NewPrice} again=${again} />
     <//>
     <${Section} title="Spent this month" act=${html`<a class="btn" href=${table} download="spend.csv">As a table</a>`}>
       <${Rows} empty="No model was asked this month.">${spent.map((/** @type {any} */ each) => html`<${Row} key=${each.user_id} title=${each.username ?? "a user who is gone"} more=${calls(each)} side=${cost(each)} />`)}<//>
@@ -82,11 +82,11 @@ function NewLimit({ groups, users, again }) {
   <//>`;
 }
 
-/** @param {{prices: any, again: () => Promise<void>}} props */
-function NewPrice({ prices, again }) {
+/** @param {{again: () => Promise<void>}} props */
+function NewPrice({ again }) {
   const form = useForm({}, async ({ model, ...amounts }) => {
     const price = Object.fromEntries(Object.entries(amounts).filter(([, each]) => each !== undefined && each !== "").map(([kind, each]) => [kind, String(each)]));
-    await api.put(PRICES, model ? { ...prices, prices: { ...prices.prices, [model]: price } } : { ...prices, default_price: price });
+    await changePrices((now) => (model ? { ...now, prices: { ...now.prices, [model]: price } } : { ...now, default_price: price }));
     await again();
   });
   const field = (/** @type {string[]} */ [name, label, holds]) => html`<${Amount} key=${name} form=${form} name=${name} label=${label} unit="dollars" min=${0} step="any" placeholder=${holds} />`;
@@ -103,7 +103,20 @@ const inWords = (price) => KINDS.filter(([name]) => price[name] !== undefined).m
 /** @param {any} prices @param {string} name */
 function without(prices, name) {
   const { [name]: _, ...rest } = prices.prices;
-  return api.put(PRICES, { ...prices, prices: rest });
+  return { ...prices, prices: rest };
+}
+
+/** The last change of prices that was asked for. @type {Promise<unknown>} */
+let before = Promise.resolve();
+
+/**
+ * Change the prices as they are now: they are stored as a whole, so that one change follows the other.
+ * @param {(prices: any) => any} how
+ */
+export function changePrices(how) {
+  const done = before.then(async () => api.put(PRICES, how(await api.get(PRICES))));
+  before = done.catch(() => {});
+  return done;
 }
 
 /** @param {number | undefined} dollars */
