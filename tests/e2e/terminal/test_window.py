@@ -51,18 +51,18 @@ def test_consent_waits_for_a_pause_keeps_what_is_typed_and_takes_words(opened, s
     terminal.types("n")
     terminal.until("> n")
     terminal.types("not today\r")
-    terminal.until("✗ list_templates", "not today", "looked", "> y and more")
+    terminal.until("✗ list_templates", "not today", "\nlooked", "> y and more", gone=AT_WORK)
     terminal.types("\x03")
     terminal.until(gone="> y and more")
     for answer in ("y", "a"):
-        terminal.types(f"{LOOK} again\r")
+        terminal.types(f"{LOOK.replace('looked', f'seen {answer}')} again\r")
         terminal.until("May list_templates run?", gone="keys answer once")
         terminal.types(answer)
         terminal.until("allow once" if answer == "y" else "allow always", gone="May list")
-        terminal.until("looked", gone="answering")
+        terminal.until(f"\nseen {answer}", gone=AT_WORK)
     terminal.types("[[tool-calls: list_templates:{}]] [[text: unasked]] look\r")
 
-    terminal.until("unasked", gone="May list_templates")
+    terminal.until("\nunasked", gone="May list_templates")
 
 
 def test_an_unknown_command_is_asked_about_and_not_sent(opened):
