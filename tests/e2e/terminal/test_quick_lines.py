@@ -44,7 +44,7 @@ def test_another_chat_is_opened_behind_a_line_that_is_being_sent(
     end = "\n" if flags else "\r"
     other = opened()
     other.types("[[text: of old]] the other one\r")
-    other.until("of old", gone=AT_WORK)
+    other.until("\nof old", gone=AT_WORK)
     _, older = chat_of(other)
     before = chats_of(place, token)
     terminal = opened(*flags, waits_for=waits_for)

@@ -124,7 +124,7 @@ def test_commands_models_chats_and_files_are_completed(opened, tmp_path):
     terminal.types(f"\x15[[text: read]] look at @{tmp_path}/har")
     terminal.until(" harbour.txt")
     terminal.types("\t\r\r")
-    terminal.until("▫ harbour.txt", "read", gone=AT_WORK)
+    terminal.until("▫ harbour.txt", "\nread", gone=AT_WORK)
     terminal.types("/effort ")
     terminal.until(" minimal")
     terminal.types("\t\t")

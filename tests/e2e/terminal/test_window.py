@@ -79,7 +79,7 @@ def test_an_unknown_command_is_asked_about_and_not_sent(opened):
     )
     terminal.types("/etc/hosts is a file [[text: so it is]]\r")
 
-    shown = terminal.until("so it is", gone="There is no command")
+    shown = terminal.until("\nso it is", gone="There is no command")
     assert "> /etc/hosts is a file" in shown
 
 
