@@ -4,15 +4,10 @@ While all writers are busy, changes gather; the next free writer takes them all.
 large as the load makes it, and a lone change does not wait. Each change has its own fence and its
 own answer in the group: one that has moved on, or is locked, does not harm its neighbours.
 
-If more wait than go into a group, ends of steps go before messages that begin turns. So what is
-under way does not wait behind a crowd, nor does a person who has stopped it. A quarter of a group
-is for beginnings all the same.
-
 Hints and commits are told here and not by the task that asked: it may have been cancelled
 meanwhile, but the commit stands all the same.
 """
 
-from collections import deque
 from dataclasses import dataclass
 from datetime import datetime
 from enum import Enum, auto
@@ -32,7 +27,6 @@ from runtime.mailbox import Address, Mailbox, Reply, open_mailbox
 
 WRITERS = 2  # groups on their way at the same time; more only make the groups smaller
 GROUP_CHANGES_MAX = 128  # in one statement; what is over waits for the next
-BEGINNINGS_MIN = GROUP_CHANGES_MAX // 4  # of these, as many as wait
 WAITING_CHANGES_MAX = 16_384  # one more is refused with MailboxFull: the database cannot follow
 ANSWER_SECONDS_MAX = 120.0  # longer than any statement may take; then NoAnswer
 
@@ -68,14 +62,7 @@ class _Write:
     encoded: Write
     hints: tuple[Hint, ...]
     change: Change | None
-    begins: bool  # a turn, with a message to a chat at rest
     reply: Reply[Outcome]
-
-
-def group_sizes(ends: int, beginnings: int) -> tuple[int, int]:
-    """Return how many of those that wait go into the next group."""
-    ends = min(ends, GROUP_CHANGES_MAX - min(beginnings, BEGINNINGS_MIN))
-    return ends, min(beginnings, GROUP_CHANGES_MAX - ends)
 
 
 class Committer:
@@ -91,27 +78,17 @@ class Committer:
         self._mailbox: Mailbox[_Write]
         self._address, self._mailbox = open_mailbox("committer", capacity=WAITING_CHANGES_MAX)
         self._turn = trio.Lock()  # of the writer that waits for the next group
-        self._ends: deque[_Write] = deque()  # taken from the mailbox, and not in a group so far
-        self._beginnings: deque[_Write] = deque()
 
     async def write(
-        self,
-        chat: ChatId,
-        encoded: Write,
-        hints: tuple[Hint, ...],
-        change: Change | None = None,
-        *,
-        begins: bool = False,
+        self, chat: ChatId, encoded: Write, hints: tuple[Hint, ...], change: Change | None = None
     ) -> Outcome:
         """Write a change together with whatever else waits.
 
         `encoded` is what is written. `change` is the same as an object: it is told to
-        `on_commit` if it is given. `hints` are told once the change is committed. One that
-        `begins` a turn waits for those that end something.
+        `on_commit` if it is given. `hints` are told once the change is committed.
         """
         return await self._address.ask(
-            lambda reply: _Write(chat, encoded, hints, change, begins, reply),
-            seconds=ANSWER_SECONDS_MAX,
+            lambda reply: _Write(chat, encoded, hints, change, reply), seconds=ANSWER_SECONDS_MAX
         )
 
     async def run(self) -> None:
@@ -127,22 +104,8 @@ class Committer:
         """Wait for changes, as one of the writers at a time, and write what there is."""
         while True:
             async with self._turn:
-                group = await self._next_group()
+                group = await self._mailbox.drain(GROUP_CHANGES_MAX)
             await self._write(group)
-
-    async def _next_group(self) -> list[_Write]:
-        """Wait for changes, and return those whose turn it is."""
-        left = len(self._ends) + len(self._beginnings)
-        if left == 0 or self._mailbox.statistics().waiting:
-            for write in await self._mailbox.drain(max(1, WAITING_CHANGES_MAX - left)):
-                (self._beginnings if write.begins else self._ends).append(write)
-        else:
-            await trio.lowlevel.checkpoint()
-        queues = (self._ends, self._beginnings)
-        sizes = group_sizes(*map(len, queues))
-        return [
-            queue.popleft() for queue, size in zip(queues, sizes, strict=True) for _ in range(size)
-        ]
 
     async def _write(self, group: list[_Write]) -> None:
         group = _one_for_each_chat(group)

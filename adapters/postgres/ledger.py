@@ -133,9 +133,7 @@ class PostgresLedger:
         hints = hints_of_change(change, holder_is_fresh=True)
         await trio.lowlevel.checkpoint_if_cancelled()
         with trio.fail_after(2 * ANSWER_SECONDS_MAX, shield=True):
-            outcome = await self._committer.write(
-                change.chat.id, sending, hints, change, begins=True
-            )
+            outcome = await self._committer.write(change.chat.id, sending, hints, change)
         if isinstance(outcome, WriteResult):
             return applied_of(change, outcome)
         if outcome is WriteFailure.MOVED_ON:

@@ -12,7 +12,6 @@ from actors.law.store.ports import Applied, StaleFence, fence_of
 from adapters.postgres import committing
 from adapters.postgres.driver.connection import DatabaseConnection
 from tests.actors.law.chats import HOLDER, RETRY, assistant, result, send, step, tool, user
-from tests.adapters.postgres.stores import open_store
 from tests.contracts.given import a_chat, a_held_chat, a_view, applied
 from tests.patience import PATIENCE_SECONDS
 
@@ -231,50 +230,3 @@ async def test_many_commits_of_the_same_chats_lose_nothing_and_double_nothing(st
         moved = [hint for hint in store.told[told:] if isinstance(hint, ChatMoved)]
         snapshots = [hint.snapshot_version for hint in moved if hint.chat == chat]
         assert list(range(2, 2 + len(expected))) == sorted(snapshots)
-
-
-@pytest.mark.parametrize(
-    ("ends", "beginnings", "sizes"),
-    [
-        (0, 0, (0, 0)),
-        (1, 1, (1, 1)),
-        (0, 500, (0, 128)),
-        (500, 0, (128, 0)),
-        (500, 10, (118, 10)),
-        (500, 500, (96, 32)),
-        (50, 500, (50, 78)),
-    ],
-)
-def test_ends_go_first_and_a_quarter_of_a_group_is_for_beginnings(ends, beginnings, sizes):
-    assert sizes == committing.group_sizes(ends, beginnings)
-
-
-async def test_ends_of_steps_do_not_wait_behind_a_crowd_of_messages(store, monkeypatch):
-    monkeypatch.setattr(committing, "GROUP_CHANGES_MAX", 4)
-    monkeypatch.setattr(committing, "BEGINNINGS_MIN", 1)
-    resting = [await store.reading.view(await a_chat(store, done=True)) for _ in range(6)]
-    first, *others = [
-        await a_view(store, await a_held_chat(store)) for _ in range(committing.WRITERS + 6)
-    ]
-
-    async with open_store(store.conninfo, size=1, emptied=False) as narrow:
-
-        async def end(held, fence):
-            await applied(narrow.ledger.commit(held, [step(assistant("x"))], fence=fence))
-
-        async with trio.open_nursery() as nursery, narrow.pool.connection():
-            for _ in range(committing.WRITERS):  # each writer has a group, and waits to write it
-                nursery.start_soon(end, *first)
-                first, *others = others
-                await wait_all_tasks_blocked()
-            for stored in resting:
-                nursery.start_soon(narrow.ledger.wake, stored, [send("q")])
-            await wait_all_tasks_blocked()
-            for view in (first, *others):
-                nursery.start_soon(end, *view)
-            await wait_all_tasks_blocked()
-
-        told = [hint.by_holder for hint in narrow.told if isinstance(hint, ChatMoved)]
-
-    groups = [told[at : at + 4] for at in range(committing.WRITERS, len(told), 4)]
-    assert [[True] * 3 + [False], [True] * 3 + [False], [False] * 4] == groups
