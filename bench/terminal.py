@@ -120,7 +120,7 @@ def a_terminal() -> Iterator[Any]:
             def start() -> Any:
                 for each in opened:
                     each.close()
-                opened.append(ScreenTerminal("chat", columns=100, lines=30, **settings))
+                opened.append(ScreenTerminal("chat", columns=100, lines=30, anew=True, **settings))
                 opened[-1].until("new chat")
                 return opened[-1]
 

@@ -101,10 +101,11 @@ def is_forked(settings):
     return FORKED and not any(name.startswith(("PYTHON", "LC_", "LANG")) for name in settings)
 
 
-def a_copy(arguments, has, stdin, stdout, stderr):
+def a_copy(arguments, has, stdin, stdout, stderr, *, has_terminal=False):
     """Start our command as a copy of a process that has imported it."""
     streams = [each.fileno() for each in (stdin, stdout, stderr)]
-    return starter().start([str(each) for each in arguments], has, *streams)
+    words = [str(each) for each in arguments]
+    return starter().start(words, has, *streams, has_terminal=has_terminal)
 
 
 class Daemon:

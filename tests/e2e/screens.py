@@ -16,7 +16,7 @@ from unicodedata import normalize
 import pyte
 from wcwidth import wcwidth
 
-from tests.e2e.daemons import command, environment
+from tests.e2e.daemons import a_copy, command, environment, is_forked
 from tests.patience import PATIENCE_SECONDS
 
 READ_BYTES = 65_536
@@ -40,27 +40,24 @@ class JoiningScreen(pyte.HistoryScreen):
 
 
 class ScreenTerminal:
-    """A command in a terminal of its own, so many columns wide and lines high."""
+    """Our command in a terminal of its own, so many columns wide and lines high.
 
-    def __init__(self, *words, columns=80, lines=24, **settings):
+    It is forked from a process that has imported it, unless it is to be a program started `anew`.
+    """
+
+    def __init__(self, *words, columns=80, lines=24, anew=False, **settings):
         self._screen = JoiningScreen(columns, lines, history=HISTORY_LINES, ratio=0.5)
         self._stream = pyte.ByteStream(self._screen)
         self._here, mine = pty.openpty()
         self.raw = b""  # all that was written
         self.last_at = 0.0  # when the last of it came
         self.resize(columns, lines, tells=False)
-        words, how = command(*words)
-        self.process = subprocess.Popen(
-            words,
-            env=environment(**{"TERM": "xterm-256color", "COLUMNS": "", "LINES": "", **settings}),
-            stdin=mine,
-            stdout=mine,
-            stderr=mine,
-            start_new_session=True,
-            preexec_fn=_take_terminal,  # so that control characters are signals
-            **how,
-        )
-        os.close(mine)
+        has = environment(**{"TERM": "xterm-256color", "COLUMNS": "", "LINES": "", **settings})
+        with open(mine, "wb", buffering=0) as terminal:
+            if anew or not is_forked(settings):
+                self.process = _a_program(words, has, terminal)
+            else:
+                self.process = a_copy(words, has, *[terminal] * 3, has_terminal=True)
 
     def resize(self, columns, lines, *, tells=True):
         """Give the terminal another size, as a user who drags its corner."""
@@ -146,6 +143,19 @@ class ScreenTerminal:
         self.process.wait()
         with contextlib.suppress(OSError):
             os.close(self._here)
+
+
+def _a_program(words, has, terminal):
+    words, how = command(*words)
+    streams = dict.fromkeys(("stdin", "stdout", "stderr"), terminal)
+    return subprocess.Popen(
+        words,
+        env=has,
+        start_new_session=True,
+        preexec_fn=_take_terminal,  # so that control characters are signals
+        **streams,
+        **how,
+    )
 
 
 def _take_terminal():

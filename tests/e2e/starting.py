@@ -13,6 +13,7 @@ That each module imports what it uses is seen by mypy, and where commands are pr
 """
 
 import ctypes
+import fcntl
 import gc
 import importlib
 import json
@@ -23,6 +24,7 @@ import signal
 import socket
 import subprocess
 import sys
+import termios
 from pathlib import Path
 
 from adapters.cli.main import COMMANDS
@@ -95,9 +97,13 @@ class Starter:
             )
         self._line = ours
 
-    def start(self, arguments, environment, *streams):
-        """Start `promptcorner` with these arguments; its three streams are descriptors."""
-        request = json.dumps({"arguments": arguments, "environment": environment}).encode()
+    def start(self, arguments, environment, *streams, has_terminal=False):
+        """Start `promptcorner` with these arguments; its three streams are descriptors.
+
+        With a terminal they are that of a session of its own, whose control characters are signals.
+        """
+        asked = {"arguments": arguments, "environment": environment, "has_terminal": has_terminal}
+        request = json.dumps(asked).encode()
         assert len(request) <= REQUEST_BYTES_MAX, "this environment is too large to be sent"
         socket.send_fds(self._line, [request], streams)
         answer = self._line.recv(100)
@@ -118,14 +124,18 @@ def main(line):
         importlib.import_module(name)
     gc.freeze()
     with line:
-        arguments, environment, streams = copies_of_this_process(line)
+        asked, streams = copies_of_this_process(line)
     for number, stream in enumerate(streams):
         os.dup2(stream, number)
         os.close(stream)
     os.environ.clear()
-    os.environ.update(environment)
-    _set_command_line([sys.executable, "-m", "promptcorner", *arguments])
-    sys.argv = ["promptcorner", *arguments]
+    os.environ.update(asked["environment"])
+    if asked["has_terminal"]:
+        os.setsid()
+        fcntl.ioctl(0, termios.TIOCSCTTY, 0)
+        sys.stdout.reconfigure(line_buffering=True)  # as Python does it that starts in a terminal
+    _set_command_line([sys.executable, "-m", "promptcorner", *asked["arguments"]])
+    sys.argv = ["promptcorner", *asked["arguments"]]
     runpy.run_module("promptcorner", run_name="__main__", alter_sys=False)
 
 
@@ -137,8 +147,7 @@ def copies_of_this_process(line):
             sys.exit()
         pid = _fork_as_sibling()
         if pid == 0:
-            asked = json.loads(request)
-            return asked["arguments"], asked["environment"], streams
+            return json.loads(request), streams
         for stream in streams:
             os.close(stream)
         line.send(str(pid).encode())

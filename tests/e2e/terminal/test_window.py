@@ -281,7 +281,7 @@ def test_a_daemon_that_goes_in_mid_word_is_waited_for(database, ends):
         }
         with a_daemon(home, listen=f"127.0.0.1:{port}", **settings) as first:
             first.wait_ready()
-            terminal = ScreenTerminal("chat", **SMALL, **client)
+            terminal = ScreenTerminal("chat", **SMALL, anew=True, **client)
             stack.callback(terminal.close)
             terminal.until("new chat")
             terminal.types("[[deltas: 60]] [[delta-ms: 50]] talk\r")
