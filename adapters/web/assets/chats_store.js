@@ -19,6 +19,7 @@
 
 import { batch, computed, signal } from "./ui.js";
 import { chatIn, newList, withBack, withChange, withNews, withPage, without } from "./state/chats.js";
+import { changeKnown, know, knownChat } from "./known_chats.js";
 import { needsPerson } from "./state/lights.js";
 import { same } from "./state/same.js";
 import { me } from "./session.js";
@@ -33,18 +34,12 @@ const PAGE = 50; // chats
 const LISTS_MAX = 12; // of other filters that are kept; the oldest is forgotten
 const AGAIN_MS = 1500; // a list of which news cannot be placed is read anew, at most so often
 const SHARED_MS = 600_000; // the list is read again so often, because news of shared chats may be lost
-const KNOWN_MAX = 50; // chats that were opened and are in no list; the oldest is forgotten
 
 /** @type {Map<string, import("./vendor/preact.js").Signal<ChatList>>} */
 const lists = new Map();
 const plain = listOf({ q: "source:created_by_me,shared_with_me", labels: [] });
 const needing = listOf({ q: "source:created_by_me needs_me:true", labels: [] });
 const shown = signal(plain);
-/**
- * Chats that were opened, by id: they may be archived, or far down.
- * @type {Map<string, Chat>}
- */
-const known = new Map();
 /** Lists that are being read. @type {Map<typeof plain, Promise<void>>} */
 const readings = new Map();
 /** For each page that is on its way, what has changed since it was asked for. @type {Set<Change[]>} */
@@ -137,8 +132,8 @@ function hear(event) {
     void readAll();
     return;
   }
-  const opened = known.get(event.chat.id);
-  if (opened) known.set(opened.id, { ...opened, ...event.chat, children: opened.children });
+  const { children, ...news } = event.chat;
+  changeKnown(news.id, news);
   changeAll((list) => withNews(list, event));
   if (shown.peek().peek().stale) readStale();
 }
@@ -157,7 +152,7 @@ function readShared() {
 async function change(wanted, ask) {
   const before = new Map([...wanted.keys()].map((id) => [id, chats.find(id)]));
   const shows = (/** @type {ChatList} */ list) => [...wanted].reduce((now, [id, changes]) => withChange(now, id, changes), list);
-  wanted.forEach((changes, id) => known.has(id) && known.set(id, { .../** @type {Chat} */ (known.get(id)), ...changes }));
+  wanted.forEach((changes, id) => changeKnown(id, changes));
   changeAll(shows);
   asked.add(shows);
   try {
@@ -181,8 +176,7 @@ function putBack(id, changes, before) {
   if (!before || !now) return;
   const names = Object.keys(changes).filter((name) => same(Reflect.get(now, name), Reflect.get(changes, name)));
   const back = Object.fromEntries(names.map((name) => [name, Reflect.get(before, name)]));
-  const opened = known.get(id);
-  if (opened) known.set(id, { ...opened, ...back });
+  changeKnown(id, back);
   changeAll((list) => withChange(list, id, back));
 }
 
@@ -204,7 +198,7 @@ async function patchArchived(ids, archived) {
   asked.delete(goes);
   const kept = ids.filter((_, at) => answers[at].status === "rejected");
   for (const [list, was] of before) list.value = withBack(list.peek(), was, kept);
-  for (const id of ids) if (!kept.includes(id)) know({ ...known.get(id), archived });
+  for (const id of ids) if (!kept.includes(id)) know({ ...knownChat(id), archived });
   await (kept.length ? readAll() : Promise.all([...new Set([plain, shown.peek()])].map(readAgain)));
   const refused = answers.find((answer) => answer.status === "rejected");
   if (refused) throw refused.reason;
@@ -262,7 +256,7 @@ export const chats = {
   },
 
   /** @param {string} id */
-  find: (id) => chats.listed(id) ?? known.get(id),
+  find: (id) => chats.listed(id) ?? knownChat(id),
 
   /** @param {Chat} chat */
   know,
@@ -302,12 +296,3 @@ export const chats = {
   /** A chat is looked at here: it is read. @param {string} id */
   seen: (id) => changeAll((list) => withChange(list, id, { has_unread: false })),
 };
-
-/** Remember a chat that was read by itself. @param {Partial<Chat>} chat */
-function know(chat) {
-  if (!chat.id) return;
-  known.delete(chat.id);
-  known.set(chat.id, /** @type {any} */ (chat));
-  const [oldest] = known.keys();
-  if (known.size > KNOWN_MAX) known.delete(oldest);
-}

@@ -9,7 +9,7 @@
 //   .sending      signal of messages on their way: [{key, text, files, refs, busy, at, queues}]
 //                 `key` is the key of the message or of the row that it becomes; queues: it is
 //                 expected to become a row of the queue; slow: the daemon was not reached yet
-//   .queue        rows, and what can be done to them (conversation/queue.js)
+//   .core         for what is loaded later: the queue (conversation/queue.js)
 //
 //   .send({text, files, refs, model, effort, busy, plan, servers})   → the answer
 //   .edit(messageId, {text, files, refs, model, effort})             → the answer
@@ -35,7 +35,6 @@ import { openStream } from "./wire/stream.js";
 import { hearWatch } from "./wire/watch.js";
 import { actionsOf } from "./conversation/actions.js";
 import { pagesOf } from "./conversation/pages.js";
-import { queueOf } from "./conversation/queue.js";
 import { sendingOf } from "./conversation/sending.js";
 import { isKeptUnread } from "./conversation/unread.js";
 
@@ -66,7 +65,7 @@ export function openConversation(id, shell) {
     ...sendingOf(core),
     ...actionsOf(core),
     ...pagesOf(core),
-    queue: queueOf(core),
+    core,
     close: () => {
       core.closed = true;
       core.stream?.close();

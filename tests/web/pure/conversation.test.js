@@ -5,6 +5,7 @@ import { test } from "node:test";
 import { answers, requests, settle, sockets } from "./browser.js";
 
 const { openConversation } = await import("../../../adapters/web/assets/conversation.js");
+const { queueOf } = await import("../../../adapters/web/assets/conversation/queue.js");
 
 const message = (id, role, words) => ({ id, role, content: [{ type: "text", text: words }] });
 const status = (name) => ({ type: "status", status: { status: name } });
@@ -130,9 +131,9 @@ test("the queue is at once in the order that is asked for, and then as the daemo
   const { conversation, socket } = await aConversation(t, ({ method }) => (method === "PUT" ? decided : undefined));
   socket.tell(status("running"), { type: "queue_update", queued_messages: rows });
   await settle();
-  const shown = () => conversation.queue.rows.value.map((row) => row.id);
+  const shown = () => queueOf(conversation).rows.value.map((row) => row.id);
 
-  const asked = conversation.queue.order([3, 1, 2]);
+  const asked = queueOf(conversation).order([3, 1, 2]);
   assert.deepEqual(shown(), [3, 1, 2]);
   decide([409, { message: "The queue is another one." }]);
 
@@ -148,13 +149,13 @@ test("a row that goes before its order is answered does not come back", async (t
   socket.tell(status("running"), { type: "queue_update", queued_messages: rows });
   await settle();
 
-  const asked = conversation.queue.order([2, 1]);
+  const asked = queueOf(conversation).order([2, 1]);
   socket.tell({ type: "queue_update", queued_messages: [rows[0]] });
   await settle();
   decide([200, { queued_messages: [rows[1], rows[0]] }]);
   await asked;
 
-  assert.deepEqual(conversation.queue.rows.value.map((row) => row.id), [1]);
+  assert.deepEqual(queueOf(conversation).rows.value.map((row) => row.id), [1]);
 });
 
 test("changes of the workspace's files are taken in", async (t) => {
@@ -172,10 +173,10 @@ test("of two orders the later one is shown until both are answered, and asked fo
   const { conversation, socket } = await aConversation(t, ({ method }) => (method === "PUT" ? new Promise((resolve) => give.push(resolve)) : undefined));
   socket.tell(status("running"), { type: "queue_update", queued_messages: rows });
   await settle();
-  const shown = () => conversation.queue.rows.value.map((row) => row.id);
+  const shown = () => queueOf(conversation).rows.value.map((row) => row.id);
   const inOrder = (...ids) => ids.map((id) => rows[id - 1]);
 
-  const orders = [conversation.queue.order([2, 1, 3]), conversation.queue.order([2, 3, 1])];
+  const orders = [queueOf(conversation).order([2, 1, 3]), queueOf(conversation).order([2, 3, 1])];
   await settle();
   assert.deepEqual([give.length, shown()], [1, [2, 3, 1]]);
   socket.tell({ type: "queue_update", queued_messages: inOrder(2, 1, 3) });
@@ -195,13 +196,13 @@ test("a row that is worded anew elsewhere keeps the newer words", async (t) => {
   socket.tell(status("running"), { type: "queue_update", queued_messages: [row("first")] });
   await settle();
 
-  const changed = conversation.queue.change(1, { text: "mine" });
+  const changed = queueOf(conversation).change(1, { text: "mine" });
   socket.tell({ type: "queue_update", queued_messages: [row("mine")] }, { type: "queue_update", queued_messages: [row("theirs")] });
   await settle();
   give([200, row("mine")]);
   await changed;
 
-  assert.equal(conversation.queue.rows.value[0].content[0].text, "theirs");
+  assert.equal(queueOf(conversation).rows.value[0].content[0].text, "theirs");
 });
 
 test("an edit drops what stood behind the message, before the stream says so", async (t) => {

@@ -4,6 +4,7 @@ import { api } from "../wire/api.js";
 import { me } from "../session.js";
 import { go, route } from "../routes.js";
 import { run } from "../commands.js";
+import { queueOf } from "../conversation/queue.js";
 import { toast } from "../shared/toast.js";
 import { leaveEditing } from "./editing.js";
 import { deskOf } from "./desk.js";
@@ -117,10 +118,10 @@ function runTyped({ desk, knows, conversation }) {
 
 /** @param {Place} place */
 async function promoteFirst({ conversation, desk }) {
-  const first = conversation?.queue.rows.peek()[0]; // as it is shown
+  const first = conversation && queueOf(conversation).rows.peek()[0]; // as it is shown
   if (!first) return;
   try {
-    await conversation.queue.promote(first.id);
+    await queueOf(conversation).promote(first.id);
   } catch (error) {
     desk.problem.value = sentence(error, "It was not sent");
   }

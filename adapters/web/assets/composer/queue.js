@@ -3,6 +3,7 @@
 import { html, memo, useRef, useSignal } from "../ui.js";
 import { icon } from "../shared/icons.js";
 import { toast } from "../shared/toast.js";
+import { queueOf } from "../conversation/queue.js";
 import { sentence } from "./acts.js";
 import { moved, placeAt } from "./order.js";
 
@@ -14,7 +15,7 @@ const UNDO_SECONDS = 8;
 /** @param {{place: Place}} props */
 export function Queue({ place }) {
   const said = useSignal("");
-  const queue = place.conversation?.queue;
+  const queue = place.conversation && queueOf(place.conversation);
   const rows = /** @type {Row[]} */ (queue?.rows.value ?? []);
   const coming = comingTo(place);
   if (!rows.length && !coming.length) return null;
@@ -124,7 +125,7 @@ function showPlace(others, to) {
 /** @param {Place} place @param {Row} row */
 async function promote({ conversation, desk }, row) {
   try {
-    await conversation?.queue.promote(row.id);
+    await queueOf(conversation).promote(row.id);
   } catch (error) {
     desk.problem.value = sentence(error, "It was not sent");
   }
@@ -136,12 +137,13 @@ async function promote({ conversation, desk }, row) {
  */
 async function remove(place, row, button) {
   const { desk, conversation } = place;
-  const ids = conversation.queue.rows.peek().map((/** @type {Row} */ one) => one.id);
+  const queue = queueOf(conversation);
+  const ids = queue.rows.peek().map((one) => one.id);
   const next = button.closest(".q")?.nextElementSibling ?? button.closest(".q")?.previousElementSibling;
   const focus = /** @type {HTMLElement | null} */ (next?.querySelector("[aria-label=Remove]") ?? desk.field);
   focus?.focus();
   try {
-    await conversation.queue.remove(row.id);
+    await queue.remove(row.id);
   } catch (error) {
     const gone = [404, 409].includes(/** @type {any} */ (error).status);
     desk.problem.value = gone ? "It was no longer in the queue: its turn had come." : sentence(error, "It was not removed");
@@ -157,8 +159,9 @@ async function putBack({ desk, conversation, working }, row, at) {
   try {
     const choice = { model: row.model_config_id, busy: row.busy_behavior ?? "queue" };
     const { queued_message: queued } = await conversation.send({ ...written, ...choice });
-    const ids = conversation.queue.rows.peek().map((/** @type {Row} */ one) => one.id);
-    if (queued && ids.includes(queued.id)) await conversation.queue.order(moved(ids, queued.id, at));
+    const queue = queueOf(conversation);
+    const ids = queue.rows.peek().map((one) => one.id);
+    if (queued && ids.includes(queued.id)) await queue.order(moved(ids, queued.id, at));
   } catch (error) {
     desk.problem.value = sentence(error, "It was not put back");
   }
@@ -182,7 +185,7 @@ function RowEditor({ row, place, close }) {
   const save = async () => {
     if (!text.value.trim()) return void (why.value = "It has no words. Remove it instead.");
     try {
-      await place.conversation.queue.change(row.id, { text: text.value.trim(), ...restOf(row) });
+      await queueOf(place.conversation).change(row.id, { text: text.value.trim(), ...restOf(row) });
       close();
     } catch (error) {
       why.value = sentence(error, "It was not changed");

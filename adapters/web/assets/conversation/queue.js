@@ -1,5 +1,7 @@
 // The messages that wait in a chat's queue, as a person has just left them.
 //
+//   const queue = queueOf(conversation)
+//
 //   queue.rows            signal: the rows there are, in the wanted order; `busy_behavior` "steer"
 //   queue.order(ids)      puts the whole queue into this order; after a 409 it is as it was told
 //   queue.change(id, {text, files, refs, model, effort})
@@ -14,8 +16,18 @@ import { bodyOf } from "./sending.js";
 
 /** @typedef {import("../state/chat.js").Queued} Queued */
 
+/** @type {WeakMap<import("../conversation.js").Core, ReturnType<typeof madeOf>>} */
+const queues = new WeakMap();
+
+/** Return the queue of an open chat. @param {{core: import("../conversation.js").Core}} conversation */
+export function queueOf({ core }) {
+  const queue = queues.get(core) ?? madeOf(core);
+  queues.set(core, queue);
+  return queue;
+}
+
 /** @param {import("../conversation.js").Core} core */
-export function queueOf(core) {
+function madeOf(core) {
   const held = signal(/** @type {ReadonlySet<number>} */ (new Set()));
   const wanted = signal(/** @type {readonly number[] | null} */ (null));
   const path = `chats/${core.id}/queue`;
