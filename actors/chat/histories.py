@@ -22,7 +22,8 @@ from actors.prompts.growing import row_bytes
 from runtime.clock import now
 from runtime.statistics import CounterMetric, GaugeMetric
 
-# Of all histories together; the one that was unused for longest is forgotten, and read again.
+# Of all histories together, unless said otherwise. The one that was unused for longest is
+# forgotten, and read again.
 KEPT_BYTES_MAX = 128 << 20
 KEPT_SECONDS = 900.0  # since its last use; then it is forgotten when the next one is kept
 

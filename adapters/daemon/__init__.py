@@ -14,6 +14,7 @@ For other rooms:
 Inside:
     chat_wiring      puts together what runs chats
     store_wiring     puts together the durable store
+    kept_memory      how much memory a process uses for what it keeps
     provider_wiring  puts together what speaks with providers
     entry            answers probes until the door is opened, and again at the end
     route_wiring     puts together the routes and the door before them

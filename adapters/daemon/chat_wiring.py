@@ -42,7 +42,7 @@ from adapters.chats.upkeep_stores import SummaryStorage
 from adapters.daemon.metrics.figures import MetricsRegistry
 from adapters.daemon.metrics.telemetry import PrometheusTelemetry
 from adapters.daemon.provider_wiring import Reached, open_client
-from adapters.daemon.store_wiring import Store, open_store
+from adapters.daemon.store_wiring import Store, kept_bytes_of, open_store
 from adapters.models.assembling import ProcessFacts
 from adapters.models.catalogue import Catalogue, ConfiguredCompacting
 from adapters.models.connecting import RehearsalHost
@@ -176,7 +176,8 @@ async def open_chats(
     ):
         skills, plans = skills_of(store, contexts), WorkspacePlans(workspaces)
         advised = AdvisedChats(ADVISOR_EXPERIMENT in config.experiments)
-        prompts = prompting_of(store, catalogue, contexts, skills, plans, advised)
+        words = words_of(catalogue, contexts, skills, plans, advised)
+        prompts = Prompting(words, store.files, bytes_max=kept_bytes_of(config) // 2)
         guards = TurnLimits(config.startup_seconds, config.silence_seconds)
         server_tools = ServerTools(mcp.calls, workspace_mcp, catalogue, figures.note_search)
         deps = ToolDeps(
@@ -259,16 +260,14 @@ def turn_deps_of(
     )
 
 
-def prompting_of(
-    store: Store,
+def words_of(
     catalogue: Catalogue,
     contexts: PinnedContexts,
     skills: SkillIndex,
     plans: WorkspacePlans,
     advised: AdvisedChats,
-) -> Prompting:
-    words = TurnWords(catalogue, skills=skills, workspace=contexts, advised=advised, plans=plans)
-    return Prompting(words, store.files)
+) -> TurnWords:
+    return TurnWords(catalogue, skills=skills, workspace=contexts, advised=advised, plans=plans)
 
 
 def toolbox_of(store: Store, deps: ToolDeps, plugins: Plugins, servers: ServerTools) -> Toolbox:

@@ -13,6 +13,7 @@ from actors.law.store.hints import Hint
 from actors.streams.previews import RETENTION_SECONDS, Previews
 from adapters.chats.files.store import PromptFiles
 from adapters.chats.upkeep_stores import TitleStorage
+from adapters.daemon.kept_memory import kept_bytes, memory_bytes
 from adapters.postgres.bus import Switchboard
 from adapters.postgres.committing import WRITERS, Committer
 from adapters.postgres.driver.pool import Pool
@@ -49,6 +50,11 @@ class Store:
     histories: KnownHistories
 
 
+def kept_bytes_of(config: Config) -> int:
+    """Return how much this process keeps: half of it histories, and half what models are told."""
+    return kept_bytes(config.kept_mb, memory_bytes(), processes=config.processes)
+
+
 @asynccontextmanager
 async def open_store(
     config: Config, conninfo: str, previews: Previews, *, url: str
@@ -63,7 +69,7 @@ async def open_store(
         def beyond(hint: Hint) -> None:
             hints.tell(hint)
 
-        bus, histories = Switchboard(beyond), KnownHistories()
+        bus, histories = Switchboard(beyond), KnownHistories(kept_bytes_of(config) // 2)
         hints = Hints(own, conninfo, heard=bus.hear)
         committer = Committer(own, tell=bus.tell, on_commit=bus.tell_commit)
         lease_seconds = config.lease_seconds

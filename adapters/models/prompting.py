@@ -71,10 +71,16 @@ class PromptingStatistics:
 class Prompting:
     """The maker of prompts; implements `actors.chat.turn.ports.Prompts`."""
 
-    def __init__(self, contexts: TurnContexts, files: PromptFileReader) -> None:
+    def __init__(
+        self,
+        contexts: TurnContexts,
+        files: PromptFileReader,
+        *,
+        bytes_max: int = KEPT_BYTES_MAX,
+    ) -> None:
         self._contexts = contexts
         self._files = files
-        self._cache = PromptCache(KEPT_BYTES_MAX)
+        self._cache = PromptCache(bytes_max)
         self._is_checked = sys.flags.dev_mode
 
     async def prompt_for(

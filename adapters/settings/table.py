@@ -117,8 +117,7 @@ class Config(OversightConfig):
         Subject.LISTENING,
         Count(1, 64),
         default="1",
-        help="the number of processes that serve and run chats; more than there are CPUs do not"
-        " help",
+        help="the number of processes that serve and run chats; more than CPUs do not help",
     )
     relay_listen: HostAddress | None = setting(
         Subject.LISTENING,
@@ -221,6 +220,12 @@ class Config(OversightConfig):
         default="10000",
         help="chats begun by other chats that a process runs at once, besides root_chats",
     )
+    kept_mb: int | None = setting(
+        Subject.CHATS,
+        Count(0, 1_048_576),
+        default_help="a sixteenth of the memory for all processes, at most 1024",
+        help="megabytes of histories and prompts that a process keeps; others are read anew",
+    )  # None: adapters/daemon/kept_memory.py
     lease_seconds: float = setting(
         Subject.CHATS,
         Seconds(1, 600),

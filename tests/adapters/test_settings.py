@@ -49,6 +49,7 @@ SAID = {
     "user_keys": "off",
     "root_chats": "9",
     "child_chats": "9",
+    "kept_mb": "9",
     "lease_seconds": "2.5",
     "startup_seconds": "2.5",
     "silence_seconds": "2.5",
