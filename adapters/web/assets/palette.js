@@ -115,11 +115,13 @@ export function Palette({onClose}) {
   const [at, setAt] = useState(0);
   const found = useFound(typed);
   const rows = rowsOf(typed.trim(), found);
+  const chosen = useRef(/** @type {(() => void) | undefined} */ (undefined));
   const run = (/** @type {Row | undefined} */ row, aside = false) => {
+    chosen.current = (aside && row?.beside) || row?.run;
     onClose();
-    if (aside && row?.beside) row.beside();
-    else row?.run();
   };
+  // It is done when the dialog is gone: nothing else can have the focus as long as that is open.
+  useEffect(() => () => queueMicrotask(() => chosen.current?.()), []);
   const pressed = (/** @type {KeyboardEvent} */ event) => {
     const step = {ArrowDown: 1, ArrowUp: -1}[event.key];
     if (step) setAt((at + step + rows.length) % rows.length);
