@@ -188,8 +188,8 @@ class PostgresLedger:
         try:
             async with lent as connection, connection.transaction() as tx:
                 locked = await self._locked(tx, chat, needs(requests))
-                if lost is not None and (was_written := locked.was_written(lost)) is not False:
-                    raise _Stands if was_written else _InDoubt(locked)
+                if lost is not None and await self._was_written(tx, locked, lost):
+                    raise _Stands
                 stored = locked.stored
                 if fence is not None and not fence_holds(fence, stored.chat):
                     raise _Refused(StaleFence(fence, locked.found))
@@ -205,16 +205,23 @@ class PostgresLedger:
             if not _is_repeated(error):
                 raise
             return _repeated(receipt)
-        except _InDoubt as doubt:
-            found, is_fresh = doubt.locked.found, doubt.locked.holder_is_fresh
-            tell_all(hints_of_chat(found, holder_is_fresh=is_fresh), self._tell)
-            raise AnswerLost(f"{chat_name(chat)}: it cannot be told if it was committed") from None
         except _Stands:
             assert lost is not None, "only a lost change can turn out to stand"
             told = self._tell_hints([lost], [True], by_holder=by_holder)
             committed = _Committed([lost], told, None)
         [applied] = await self._answer(committed)
         return applied
+
+    async def _was_written(self, tx: Transaction, locked: "_Locked", lost: Change) -> bool:
+        """Return whether a lost change was written. Raise AnswerLost if it cannot be told: what
+        others have written since may have taken its messages away."""
+        found = locked.found
+        if (was_written := locked.was_written(lost)) is None:
+            [[(was_written,)]] = await tx.run([writing.is_said(lost)])
+            if not was_written and found.snapshot_version > lost.chat.snapshot_version:
+                tell_all(hints_of_chat(found, holder_is_fresh=locked.holder_is_fresh), self._tell)
+                raise AnswerLost(f"{chat_name(found.id)}: it cannot be told if it was committed")
+        return bool(was_written)
 
     async def _locked(self, tx: Transaction, chat: ChatId, wanted: Needs) -> "_Locked":
         """Lock a chat in one trip: BEGIN, the lock, and after it all that the law asks for."""
@@ -298,14 +305,6 @@ class _Stands(Exception):
     """A change that was thought lost had been written: this transaction has nothing to do."""
 
 
-class _InDoubt(Exception):
-    """A change was lost, and may have been written or not. What has been written instead, or with
-    it, may not have been told either."""
-
-    def __init__(self, locked: "_Locked") -> None:
-        self.locked = locked
-
-
 @dataclass(frozen=True, slots=True)
 class _Committed:
     """Changes that stand and have been told."""
@@ -336,17 +335,16 @@ class _Locked:
         return replace(chat, snapshot_version=chat.snapshot_version - 1)
 
     def was_written(self, change: Change) -> bool | None:
-        """Return whether a lost change was written; None if it cannot be told.
+        """Return whether a lost change was written; None if its messages have to be looked at.
 
-        `holder_version` is the last snapshot that was written in this way, by the holder of the
-        chat or by who woke it. A holder writes one change at a time. It may have given the chat
-        back with this very change, so the present holder tells nothing. A chat that was woken may
-        have been taken and written by another one since.
+        `holder_version` is the last snapshot written by the holder of the chat, who may have given
+        it back with that, or by who woke it. Several may wake it at one snapshot; the holder tells
+        them apart as long as it has the chat.
         """
-        last, this = self.holder_version, change.chat.snapshot_version
-        if last > this and change.before.chat.holder is None:
-            return None
-        return last == this
+        last, this, holder = self.holder_version, change.chat.snapshot_version, change.chat.holder
+        if change.before.chat.holder is not None or last < this:
+            return last == this
+        return True if last == this and holder == self.found.holder is not None else None
 
 
 def _in_family(request: ask.CreateChat, parent: Sequence[Row]) -> ask.CreateChat:

@@ -113,6 +113,17 @@ SELECT %(chat)s::uuid,
          WHERE q.chat_id = %(chat)s AND q.position = ANY(%(positions)s)),
        NULL::integer;
 
+-- name: is_said
+-- Whether these messages are those of a snapshot, in their order: what a lost write was to add.
+SELECT count(*) > 0
+       AND bool_and(coalesce(m.role = s.role AND m.content::text = s.content::text
+                             AND m.created_by IS NOT DISTINCT FROM s.created_by, false))
+  FROM ROWS FROM (json_to_recordset(%(said)s) AS ({said_row})) WITH ORDINALITY AS s
+  LEFT JOIN (SELECT role, content, created_by, row_number() OVER (ORDER BY id) AS place
+               FROM messages
+              WHERE chat_id = %(chat)s AND revision = %(snapshot)s AND NOT deleted) AS m
+    ON m.place = s.ordinality;
+
 -- name: keep_receipt
 -- What the write before it has made, under the name that its request was given.
 INSERT INTO receipts (user_id, key, request, chat_id, message_ids, queued_ids)

@@ -283,6 +283,13 @@ def _law_columns(change: Change) -> dict[str, Any]:
     }
 
 
+def is_said(change: Change) -> Statement:
+    """Return the statement that reads whether the messages that `change` adds are stored."""
+    chat, said = change.chat, [_message_row(body) for body in change.added]
+    where = {"chat": chat.id, "snapshot": chat.snapshot_version}
+    return SQL["is_said"], {**where, "said": Json(_encode(said))}
+
+
 def _message_row(body: Body) -> _MessageRow:
     usage = body.usage
     return _MessageRow(

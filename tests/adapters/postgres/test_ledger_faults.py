@@ -5,15 +5,17 @@ again and again, and something happens after so many of them. What is stored aft
 all of it or nothing, and what was answered and told has to be just that.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import pytest
 import trio
 
 from actors.law import requests as ask
+from actors.law.change import Change
 from actors.law.store.hints import ChatMoved
 from actors.law.store.ports import Applied, StaleFence
+from actors.law.transitions import bundle
 from adapters.postgres.driver.faults import (
     AnswerLost,
     DatabaseFault,
@@ -21,7 +23,17 @@ from adapters.postgres.driver.faults import (
     PoolExhausted,
 )
 from adapters.postgres.driver.timeouts import Timeouts
-from tests.actors.law.chats import ANN, HOLDER, assistant, call, send, step, user
+from tests.actors.law.chats import (
+    ANN,
+    HOLDER,
+    OTHER_HOLDER,
+    assistant,
+    call,
+    edit,
+    send,
+    step,
+    user,
+)
 from tests.adapters.postgres.stores import new_chat_id, open_store
 from tests.contracts.given import a_chat, a_held_chat, a_view, applied
 from tests.fakes.severed_network import severed_network
@@ -248,26 +260,76 @@ async def test_no_connection_free_is_an_answer_and_nothing_is_done(store, an_ope
     assert await check(operation, before, None, store, poor)
 
 
-async def test_a_lost_waking_is_found_though_the_chat_has_been_taken_since(store):
+def made_of(resting, requests):
+    """The change that a waking makes of a chat, which is not written."""
+    chat = replace(resting.chat, snapshot_version=resting.chat.snapshot_version + 1)
+    change = bundle(replace(resting, chat=chat), requests)
+    assert isinstance(change, Change)
+    return change
+
+
+def words_of(rows):
+    """What was said and what waits in the queue."""
+    said = [*(each.body for each in rows.messages), *(each.message for each in rows.queue)]
+    return [getattr(part, "text", "") for each in said for part in each.parts]
+
+
+async def write_a_step(store, chat):
+    """Write a step behind it, as the holder of the chat does."""
+    held, fence = await a_view(store, chat)
+    await applied(store.ledger.commit(held, [step(assistant("a"))], fence=fence))
+
+
+@pytest.mark.parametrize("is_written_since", [False, True])
+@pytest.mark.parametrize("place", [[], [ask.TakeUp(HOLDER)]], ids=["without a place", "taken up"])
+async def test_a_lost_waking_is_found(store, place, is_written_since):
     chat = await a_chat(store, done=True)
     resting = await store.reading.view(chat)
-    woken = await applied(store.ledger.wake(resting, [send("q")]))
-    await applied(store.ledger.apply(chat, [ask.TakeUp(HOLDER)]))
+    woken = await applied(store.ledger.wake(resting, [send("q"), *place]))
+    if not place:
+        await applied(store.ledger.apply(chat, [ask.TakeUp(HOLDER)]))
+    if is_written_since:
+        await write_a_step(store, chat)
     before = await store.rows(chat)
 
-    found = await applied(store.ledger.apply(chat, [send("q")], lost=woken.change))
+    found = await applied(store.ledger.apply(chat, [send("q"), *place], lost=woken.change))
 
     assert woken.message_ids == found.message_ids
     assert before == await store.rows(chat)
 
 
-async def test_a_lost_waking_of_a_chat_that_was_written_since_is_in_doubt_and_told(store):
+@pytest.mark.parametrize("others", [[], [ask.TakeUp(OTHER_HOLDER)]], ids=["waits", "taken up"])
+@pytest.mark.parametrize("place", [[], [ask.TakeUp(HOLDER)]], ids=["without a place", "with one"])
+async def test_a_lost_waking_is_not_taken_for_that_of_another_process(store, place, others):
+    chat = await a_chat(store, done=True)
+    resting = await store.reading.view(chat)
+    ours = [send("q"), *place]
+    lost = made_of(resting, ours)
+    theirs = await applied(store.ledger.wake(resting, [send("theirs"), *others]))
+
+    found = await store.ledger.apply(chat, [send("q")], lost=lost)
+
+    assert isinstance(found, Applied)
+    assert found.message_ids != theirs.message_ids
+    assert "q" in words_of(await store.rows(chat))
+
+
+async def test_a_lost_waking_that_was_not_written_is_made_behind_what_others_sent(store):
+    chat = await a_chat(store, done=True)
+    lost = made_of(await store.reading.view(chat), [send("q")])
+    await applied(store.ledger.apply(chat, [send("theirs")]))
+
+    await applied(store.ledger.apply(chat, [send("q")], lost=lost))
+
+    assert "q" in words_of(await store.rows(chat))
+
+
+async def test_a_lost_waking_whose_message_is_gone_is_in_doubt_and_told(store):
     chat = await a_chat(store, done=True)
     resting = await store.reading.view(chat)
     woken = await applied(store.ledger.wake(resting, [send("q")]))
-    await applied(store.ledger.apply(chat, [ask.TakeUp(HOLDER)]))
-    held, fence = await a_view(store, chat)
-    await applied(store.ledger.commit(held, [step(assistant("a"))], fence=fence))
+    [message] = woken.message_ids
+    await applied(store.ledger.apply(chat, [edit("other words", id=message)]))
     before = await store.rows(chat)
     store.told.clear()
 
