@@ -158,26 +158,44 @@ async def test_an_asker_cancelled_while_his_group_is_on_its_way_has_committed(st
     assert isinstance(answers[0], Applied)
 
 
-async def test_what_a_cancelled_asker_committed_keeps_out_what_he_commits_next(store):
-    chat = await a_held_chat(store)
-    held, fence = await a_view(store, chat)
+async def give_up_a_commit(store, held, fence, said):
     scope = trio.CancelScope()
 
     async def give_up():
         with scope:
-            await store.ledger.commit(held, [step(assistant("first"))], fence=fence)
+            await store.ledger.commit(held, [step(assistant(said))], fence=fence)
 
     async with trio.open_nursery() as nursery:
         nursery.start_soon(give_up)
         await wait_all_tasks_blocked()
         scope.cancel()
-    moved = await store.ledger.commit(held, [step(assistant("second"))], fence=fence)
 
-    # The server may have been faster than the cancellation: then the same holds.
-    assert isinstance(moved, StaleFence)
+
+async def test_what_a_cancelled_asker_committed_keeps_out_what_he_commits_next(store):
+    chat = await a_held_chat(store)
+    held, fence = await a_view(store, chat)
+    await give_up_a_commit(store, held, fence, "first")
+    await store.until(f"SELECT count(*) = 2 FROM messages WHERE chat_id = '{chat}'")
+
+    second = await store.ledger.commit(held, [step(assistant("second"))], fence=fence)
+
+    assert isinstance(second, StaleFence)
     assert [user("hello"), assistant("first")] == [
         m.body for m in await store.reading.history(chat)
     ]
+
+
+async def test_of_two_commits_of_a_cancelled_asker_one_stands(store):
+    """They go out on two connections, and the server may meet the second one first."""
+    chat = await a_held_chat(store)
+    held, fence = await a_view(store, chat)
+    await give_up_a_commit(store, held, fence, "first")
+
+    second = await store.ledger.commit(held, [step(assistant("second"))], fence=fence)
+
+    stands = "second" if isinstance(second, Applied) else "first"
+    assert [user("hello"), assistant(stands)] == [m.body for m in await store.reading.history(chat)]
+    assert await store.leaves_nothing_behind()
 
 
 async def test_a_group_is_as_large_as_the_load(store):
