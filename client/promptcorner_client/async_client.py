@@ -82,7 +82,7 @@ class AsyncClient:
     async def renew_connections(self) -> None:
         """Close all connections, and use new ones from now on.
 
-        After a machine has slept its connections may be dead, and nobody can say so: a request on
+        After a machine has slept its connections may be dead, and nothing shows it: a request on
         one of them would wait until it counts as lost. A request that is on its way fails like one
         whose connection broke, and is sent again where that is safe.
         """

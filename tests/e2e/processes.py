@@ -31,10 +31,10 @@ def eventually(check, what):
 
 
 def free_ports(count=1):
-    """So many neighbouring ports of this machine at which nobody listens, the first of them.
+    """The first of so many neighbouring ports of this machine at which no process listens.
 
-    They are none of those that the system gives to whoever asks for any, so that nobody gets one of
-    them before it is used.
+    They are none of those that the system gives to whoever asks for any, so that no other process
+    gets one of them before it is used.
     """
     while True:
         first = random.randrange(*PORTS)

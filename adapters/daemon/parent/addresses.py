@@ -39,7 +39,7 @@ def bind_sockets(host: str, port: int, count: int) -> tuple[Sequence[Sockets], s
 
 
 def _free_places(host: str, port: int) -> tuple[Sequence[Place], str]:
-    """Return the addresses of a host at which nobody listens, and the first of them as a text.
+    """Return the addresses of a host at which no process listens, and the first of them as a text.
 
     A name is looked up right here: nothing runs beside the parent of processes that start.
     """

@@ -34,7 +34,7 @@ _THREADS, _DESCRIPTORS = Path("/proc/self/task"), Path("/proc/self/fd")
 class StartedProcess(Protocol):
     """A child of ours, as `subprocess.Popen` has it.
 
-    Only its owner waits for it, so that its number belongs to nobody else before that.
+    Only its owner waits for it, so that no other process has its number before that.
     """
 
     pid: int

@@ -157,7 +157,7 @@ async def test_without_a_token_there_is_no_gate_and_nothing_is_asked(place):
 
 @asynccontextmanager
 async def all_lent(pool):
-    """Every connection is lent, so whoever asks the database waits."""
+    """Every connection is lent, so each task that asks the database waits."""
     async with AsyncExitStack() as held:
         for _ in range(pool.statistics().size):
             await held.enter_async_context(pool.connection())

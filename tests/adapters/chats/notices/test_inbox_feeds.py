@@ -1,4 +1,4 @@
-"""Who is told of which notice, where several streams of one user come at different moments."""
+"""Each stream of a user gets each notice, also if several streams begin at different moments."""
 
 from datetime import UTC, datetime
 from uuid import uuid4
