@@ -6,16 +6,35 @@ from pathlib import Path
 KEPT_SHARE = 16  # a sixteenth of the memory is for what all processes of a daemon keep
 KEPT_BYTES_MIN, KEPT_BYTES_MAX = 64 << 20, 1024 << 20  # of one process, if nothing else is said
 
-_LIMIT_OF_GROUP = Path("/sys/fs/cgroup/memory.max")  # of a container; "max" if there is none
+_GROUPS = Path("/sys/fs/cgroup")  # of a container, or the root of those of a machine
+_OUR_GROUP = Path("/proc/self/cgroup")  # has a line "0::/system.slice/promptcorner.service"
 
 
-def memory_bytes(limit_of_group: Path = _LIMIT_OF_GROUP) -> int:
-    """Return the memory of this machine, or of the container that this process is in."""
+def memory_bytes(groups: Path = _GROUPS, our_group: Path = _OUR_GROUP) -> int:
+    """Return the memory that this process may use: that of the machine, or the least that its
+    control group and those around it allow."""
     machine = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+    ours = groups / _name_of(our_group)
+    limits = (_limit_of(group) for group in (ours, *ours.parents) if group.is_relative_to(groups))
+    return min([machine, *(limit for limit in limits if limit is not None)])
+
+
+def _name_of(our_group: Path) -> str:
+    """Return the group that this process is in, below that of its container."""
     try:
-        return min(machine, int(limit_of_group.read_text()))
-    except (OSError, ValueError):
-        return machine
+        lines = our_group.read_text().splitlines()
+    except OSError:  # a system without control groups
+        return ""
+    names = [line.removeprefix("0::/") for line in lines if line.startswith("0::/")]
+    return names[0] if names else ""
+
+
+def _limit_of(group: Path) -> int | None:
+    """Return what a group may use, or None if that is not limited."""
+    try:
+        return int((group / "memory.max").read_text())
+    except (OSError, ValueError):  # there is no such file at the root, and it may say "max"
+        return None
 
 
 def kept_bytes(megabytes: int | None, memory: int, *, processes: int) -> int:

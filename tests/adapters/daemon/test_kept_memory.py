@@ -24,11 +24,30 @@ def test_a_process_keeps_a_share_of_the_memory_within_bounds(
     assert expected == kept_bytes(megabytes, memory, processes=processes)
 
 
-def test_a_container_has_the_memory_that_it_is_given(tmp_path):
-    machine = memory_bytes(tmp_path / "missing")
-    limit = tmp_path / "memory.max"
+@pytest.mark.parametrize(
+    ("limits", "expected"),
+    [
+        ({}, None),
+        ({"": "max"}, None),
+        ({"": "1048576"}, MB),
+        ({"": str(1 << 60)}, None),
+        ({"system.slice": "max", "system.slice/ours.service": str(2 * MB)}, 2 * MB),
+        ({"system.slice": str(MB), "system.slice/ours.service": str(2 * MB)}, MB),
+        ({"system.slice/another.service": str(MB)}, None),
+    ],
+)
+def test_a_process_has_the_least_that_the_groups_around_it_allow(tmp_path, limits, expected):
+    groups, ours = tmp_path / "groups", tmp_path / "ours"
+    ours.write_text("4:memory:/of/old\n0::/system.slice/ours.service\n")
+    for name, limit in limits.items():
+        (groups / name).mkdir(parents=True, exist_ok=True)
+        (groups / name / "memory.max").write_text(f"{limit}\n")
+    machine = memory_bytes(tmp_path, tmp_path / "missing")
 
-    limit.write_text("max\n")
-    assert machine == memory_bytes(limit)
-    limit.write_text(f"{MB}\n")
-    assert MB == memory_bytes(limit)
+    assert (expected or machine) == memory_bytes(groups, ours)
+
+
+def test_without_a_group_of_its_own_a_process_has_what_its_container_has(tmp_path):
+    (tmp_path / "memory.max").write_text(f"{MB}\n")
+
+    assert MB == memory_bytes(tmp_path, tmp_path / "missing")
