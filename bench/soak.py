@@ -7,7 +7,8 @@ are only added. So memory is that of the histories and prompts that are kept, an
 stay what they are.
 
 A first part warms caches and fills pages; it is not counted. Round after round new chats talk, and
-are archived at the end, so that what grows is only what is said.
+are archived at the end, so that what grows is only what is said. Of histories and prompts so little
+is kept that it is full by then: what memory grows after that would grow for ever.
 """
 
 import argparse
@@ -26,7 +27,10 @@ from runtime.clock import machine
 
 CHATS, TURNS, DELTAS = 100, 20, 20
 MINUTES, MINUTES_MAX = 10.0, 24 * 60.0
-WARM_SHARE, WARM_SECONDS = 0.25, 60.0  # of the whole, and at the most
+WARM_SHARE, WARM_SECONDS = 0.25, 300.0  # of the whole, and at the most
+LOOKS = 6  # after the first one, at even distances
+ROUND_SECONDS = 600.0  # of 2,000 turns, also where other work has the processor
+KEPT_MB = "16"  # a tenth of what the turns of a minute leave behind
 TABLES = """
     SELECT relname, n_live_tup, n_dead_tup, n_tup_upd, n_tup_hot_upd, autovacuum_count,
            pg_table_size(relid), pg_indexes_size(relid)
@@ -53,24 +57,28 @@ def looked_at(connection: psycopg.Connection, daemon: StartedDaemon) -> dict[str
 
 
 async def soak(minutes: float) -> dict[str, object]:
-    load = a_load("saturated", CHATS, turns=TURNS, deltas=DELTAS, think=0.05)
-    turns = failed = 0
+    load = a_load("saturated", CHATS, turns=TURNS, deltas=DELTAS, think=0.05, seconds=ROUND_SECONDS)
+    turns, failed, looks = 0, 0, list[dict[str, object]]()
+    warm = min(minutes * 60 * WARM_SHARE, WARM_SECONDS)
+    looks_at = [warm + (minutes * 60 - warm) * look / LOOKS for look in range(LOOKS + 1)]
     async with a_database() as cluster:
         with (
             psycopg.connect(cluster.conninfo, autocommit=True) as connection,
-            a_loaded_daemon(load, DATABASE_URL=cluster.conninfo) as loaded,
+            a_loaded_daemon(
+                load, DATABASE_URL=cluster.conninfo, PROMPTCORNER_KEPT_MB=KEPT_MB
+            ) as loaded,
         ):
-            seconds = minutes * 60
-            began, begin = machine(), None
-            while machine() - began < seconds:
+            began = machine()
+            while len(looks) <= LOOKS:
                 row = loaded.load(load)
                 turns += sum(phase.turns for phase in row.phases.values())
                 failed += sum(row.failures.values())
-                if begin is None and machine() - began > min(seconds * WARM_SHARE, WARM_SECONDS):
-                    begin = looked_at(connection, loaded.daemon) | {"turns": turns}
-                print(f"{machine() - began:.0f} s: {turns} turns, {failed} failed", flush=True)
-            end = looked_at(connection, loaded.daemon) | {"turns": turns}
-    return {"minutes": minutes, "failed": failed, "begin": begin, "end": end}
+                passed = machine() - began
+                print(f"{passed:.0f} s: {turns} turns, {failed} failed", flush=True)
+                if passed >= looks_at[len(looks)]:
+                    seen = looked_at(connection, loaded.daemon)
+                    looks.append({"minute": round(passed / 60, 1), "turns": turns} | seen)
+    return {"minutes": minutes, "failed": failed, "looks": looks}
 
 
 def main() -> int:
