@@ -1,13 +1,14 @@
 """A conversation that is summarised, because somebody asks or because it is too long, on a real
 daemon with a rehearsal model."""
 
+from dataclasses import replace
+
 import msgspec
 import pytest
 
 from actors.law.chat import SUMMARY_CALL, Role, Visibility
 from actors.law.states import State, Status
-from adapters.rehearsal.behaviour import Behaviour, ScriptedCall
-from adapters.rehearsal.settings import read
+from adapters.rehearsal.behaviour import Behaviour, ScriptedCall, read_rules
 from tests.actors.law.chats import ANN, BOB, DYNAMIC
 from tests.adapters.chats.routes.daemon import a_daemon, said_in
 from tests.adapters.chats.routes.ground import ADA, message
@@ -16,6 +17,7 @@ from tests.contracts.test_store_matrix import chats_in
 
 USER, ASSISTANT, TOOL = Role.USER, Role.ASSISTANT, Role.TOOL
 SUMMARY = Behaviour(text="the summary")
+CALLING = Behaviour(tool_calls=(ScriptedCall(DYNAMIC, "{}"),))
 
 
 @pytest.mark.parametrize("state", State)
@@ -99,7 +101,7 @@ async def test_a_summary_that_is_asked_for_is_made_once_and_then_read_by_the_mod
 
 @pytest.mark.slow
 async def test_a_turn_that_fills_the_window_is_summarised_in_its_middle(fresh):
-    calling = Behaviour(tool_calls=(ScriptedCall(DYNAMIC, "{}"),), input_tokens=80)
+    calling = replace(CALLING, input_tokens=80)
     async with a_daemon(fresh, calling, context_limit=100) as daemon:
         chat = await daemon.begin("hello", tools=[DYNAMIC])
         await daemon.until(chat, lambda s: s.chat.status is Status.REQUIRES_ACTION)
@@ -203,11 +205,14 @@ async def test_a_model_that_was_set_for_it_makes_the_summary(fresh):
 @pytest.mark.slow
 async def test_a_stopped_chat_goes_on_behind_the_summary_with_what_waits(fresh):
     async with a_daemon(fresh, Behaviour(text="done")) as daemon:
-        chat = await daemon.begin("hello")
+        chat = await daemon.begin("hello", tools=[DYNAMIC])
         await daemon.at_rest(chat)
-        daemon.rehearsal.behave(read(Behaviour(), {"headers_ms": 200, "faults": "401"}))
+        daemon.rehearsal.behave(CALLING)
         await daemon.ask("POST", f"{chat}/messages", message("fails"))
+        await daemon.until(chat, lambda s: s.chat.status is Status.REQUIRES_ACTION)
         await daemon.ask("POST", f"{chat}/messages", message("waits"))
+        daemon.rehearsal.behave(Behaviour(faults=read_rules("401")))
+        await daemon.ask("POST", f"{chat}/tool-results", await answers_of(daemon, chat))
         await daemon.until(chat, lambda s: s.chat.status is Status.ERROR)
         daemon.rehearsal.behave(Behaviour(text="done"))
 
@@ -216,7 +221,8 @@ async def test_a_stopped_chat_goes_on_behind_the_summary_with_what_waits(fresh):
         history = await daemon.at_rest(chat)
         assert (200, "running") == (asked.status, asked.said["status"])
         assert "last_error" not in asked.said
-        roles = [USER, ASSISTANT, USER, USER, ASSISTANT, TOOL, ASSISTANT, USER, ASSISTANT]
+        begun, summed_up = [USER, ASSISTANT, USER, ASSISTANT, TOOL], [USER, ASSISTANT, TOOL]
+        roles = [*begun, *summed_up, ASSISTANT, USER, ASSISTANT]
         assert roles == [role for role, _ in history]
         assert ["fails", "waits"] == [history[2][1], history[-2][1]]
 
