@@ -2,6 +2,7 @@
 Whatever others have done meanwhile is found out before anything is written."""
 
 import pytest
+import trio
 
 from actors.law.chat import Role
 from actors.law.requests import SetArchived
@@ -11,6 +12,7 @@ from tests.actors.law.chats import ANN, BOB
 from tests.adapters.chats.routes.daemon import a_daemon
 from tests.adapters.chats.routes.ground import message
 from tests.adapters.postgres.stores import open_store
+from tests.patience import PATIENCE_SECONDS
 
 SPOKEN = [(Role.USER, "hello"), (Role.ASSISTANT, "done")]
 
@@ -33,8 +35,17 @@ async def chat(daemon):
     """A chat that the daemon has left at rest."""
     chat = await daemon.begin("hello")
     assert await daemon.at_rest(chat) == SPOKEN
-    assert daemon.chats.store.histories.at_rest(chat) is not None
+    await left_at_rest(daemon, chat)
     return chat
+
+
+async def left_at_rest(daemon, chat):
+    """The chat as the daemon knows it, which learns of its own commit a moment after all others
+    can see it."""
+    with trio.fail_after(PATIENCE_SECONDS):
+        while (known := daemon.chats.store.histories.at_rest(chat)) is None:
+            await trio.sleep(0.002)
+    return known
 
 
 async def test_a_message_puts_it_to_work(daemon, chat):
@@ -95,4 +106,4 @@ async def test_one_that_has_moved_on_elsewhere_takes_it_all_the_same(daemon, els
 
     assert 200 == sent.status
     assert 4 == len(await daemon.at_rest(chat))
-    assert ANN == daemon.chats.store.histories.at_rest(chat).chat.owner_id
+    assert ANN == (await left_at_rest(daemon, chat)).chat.owner_id
