@@ -3,6 +3,9 @@
 Every column of every table is searched, as text and as bytes: a table of tomorrow as well.
 """
 
+import os
+from pathlib import Path
+
 RECEIPTS = "erasures"  # name the chat: they are kept, without anything that was in it
 
 
@@ -29,9 +32,18 @@ async def rows_with(run, *needles):
 
 
 def files_with(folder, needle):
-    """The paths below a folder that have a text in their name or in what they contain."""
+    """The paths below a folder that have a text in their name or in what they contain. The daemon
+    may remove them at this moment."""
     return [
         path
-        for path in folder.rglob("*")
-        if needle in path.name or (path.is_file() and needle.encode() in path.read_bytes())
+        for top, folders, files in os.walk(folder)
+        for path in (Path(top, name) for name in (*folders, *files))
+        if needle in path.name or needle.encode() in _content(path)
     ]
+
+
+def _content(path):
+    try:
+        return path.read_bytes() if path.is_file() else b""
+    except FileNotFoundError:
+        return b""
