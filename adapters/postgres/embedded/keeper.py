@@ -28,6 +28,7 @@ RESTARTS_MAX = 5  # in a row; then the keeper leaves, and the users' own check t
 BACKOFF_SECONDS = (0.0, 0.1, 0.5, 2.0, 5.0)  # before restart 1, 2, …
 SETTLED_SECONDS = 30.0  # undisturbed for so long: earlier restarts are forgotten
 POLL_SECONDS = 0.01  # while the server starts or stops
+KEEPER_TRIES_MAX = 20  # to take the lock of the keeper, while others only look at it
 WATCH_SECONDS = 0.25  # where the kernel cannot tell us that a process ended
 STOPPING = ((signal.SIGINT, 20.0), (signal.SIGQUIT, 5.0), (signal.SIGKILL, 5.0))  # fast, immediate
 SWEEP_SECONDS = 5.0  # for the orphans of a killed server to die
@@ -74,6 +75,10 @@ def try_lock(descriptor: int, kind: int) -> bool:
     except BlockingIOError:
         return False
     return True
+
+
+def nap() -> None:
+    select.select([], [], [], POLL_SECONDS)
 
 
 class Postmaster:
@@ -172,7 +177,7 @@ class Postmaster:
                 break
             for orphan in orphans:
                 kill(orphan, signal.SIGKILL)
-            select.select([], [], [], POLL_SECONDS)
+            nap()
         self._disown("postmaster.pid")
         self._disown(os.path.join(self._socket_dir, ".s.PGSQL.5432.lock"))
 
@@ -243,6 +248,16 @@ def keep(server: Postmaster, users: ClusterUsers) -> None:
     server.stop()
 
 
+def become_keeper(lock: int) -> bool:
+    """Take the keeper's lock, and return False if another keeper has it. Whoever looks whether
+    there is a keeper has it as well, for a moment."""
+    for _ in range(KEEPER_TRIES_MAX):
+        if try_lock(lock, fcntl.LOCK_EX):
+            return True
+        nap()
+    return False
+
+
 def open_lock(path: str) -> int:
     return os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
 
@@ -296,8 +311,8 @@ def pids() -> list[int]:
 
 def main(home: str, uid: str, gid: str, *command: str) -> None:
     parent = open_lock(os.path.join(home, "postgres.keeper"))
-    if not try_lock(parent, fcntl.LOCK_EX):
-        return  # another keeper is there
+    if not become_keeper(parent):
+        return
     if os.fork():
         os._exit(0)  # the process that started us has no child to wait for
     for number in DEAF_TO:

@@ -4,12 +4,17 @@ import fcntl
 import os
 import select
 import signal
-import sys
 
 import pytest
 
-from adapters.postgres.embedded import ClusterOptions, locks
-from adapters.postgres.embedded.keeper import DEAF_TO, ClusterUsers, Postmaster
+from adapters.postgres.embedded import ClusterOptions, keeper, locks
+from adapters.postgres.embedded.keeper import (
+    DEAF_TO,
+    KEEPER_TRIES_MAX,
+    ClusterUsers,
+    Postmaster,
+    become_keeper,
+)
 from tests.e2e.processes import eventually
 
 SECONDS = 5.0
@@ -91,10 +96,33 @@ def test_waiting_ends_when_the_one_who_waits_is_cancelled(wanted):
     assert locks.is_free(wanted.users)
 
 
+def test_who_only_looks_whether_there_is_a_keeper_does_not_keep_one_away(wanted, monkeypatch):
+    looks = locks.take(wanted.keeper, fcntl.LOCK_EX, seconds=SECONDS, patience=locks.patient)
+    ours = locks.open_lock(str(wanted.keeper))
+
+    monkeypatch.setattr(keeper, "nap", lambda: os.close(looks))
+    assert become_keeper(ours)
+
+    assert not locks.is_free(wanted.keeper)
+    os.close(ours)
+
+
+def test_beside_another_keeper_one_gives_up(wanted, monkeypatch):
+    other = locks.take(wanted.keeper, fcntl.LOCK_EX, seconds=SECONDS, patience=locks.patient)
+    ours, naps = locks.open_lock(str(wanted.keeper)), []
+
+    monkeypatch.setattr(keeper, "nap", lambda: naps.append("nap"))
+    assert not become_keeper(ours)
+
+    assert KEEPER_TRIES_MAX == len(naps)
+    os.close(other)
+    os.close(ours)
+
+
 @pytest.mark.usefixtures("deaf")
 def test_a_server_that_has_only_just_been_forked_hears_that_it_is_to_stop(wanted):
     wanted.data.mkdir()
-    refuses_later = [sys.executable, "-IS", "-c", "import time; time.sleep(1); raise SystemExit(3)"]
+    refuses_later = ["/bin/sh", "-c", "sleep 5; exit 3"]  # a signal ends it at any moment of it
     sockets = f"unix_socket_directories={wanted.data}"
     server = Postmaster(str(wanted.home), uid=-1, gid=-1, command=[*refuses_later, sockets])
 
