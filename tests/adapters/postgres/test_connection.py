@@ -7,15 +7,25 @@ from uuid import uuid4
 import psycopg
 import pytest
 import trio
-import trio.testing
 
 from adapters.postgres.driver.connection import DatabaseConnection
 from adapters.postgres.driver.faults import DatabaseBusy, DatabaseGone
 from adapters.postgres.driver.timeouts import Timeouts
 from adapters.postgres.driver.values import Json, parse
-from tests.adapters.postgres.conftest import cancel_when_it_sleeps, rushing
+from tests.adapters.postgres.conftest import cancel_when_it_sleeps, rushing, until
 
 SLEEP = ("SELECT pg_sleep(100)", ())
+LOCK, UNLOCK = "SELECT pg_advisory_lock(1)::text", "SELECT pg_advisory_unlock(1)"
+WAITS = "SELECT pid FROM pg_locks WHERE pid = %s AND locktype = 'advisory' AND NOT granted"
+
+
+async def until_it_waits(witness, connection):
+    """Wait until a statement of this connection waits for the lock that the witness holds."""
+
+    async def waits():
+        return await witness.execute(WAITS, (connection.backend,))
+
+    await until(waits)
 
 
 # statements and rows
@@ -125,11 +135,17 @@ async def test_statements_of_one_run_are_one_transaction(connection):
 
 async def test_a_read_is_one_snapshot_and_writes_nothing(connection, witness):
     await connection.execute("CREATE TABLE t (n int)")
+    await witness.execute(LOCK)
+
+    async def write_in_its_midst():
+        await until_it_waits(witness, connection)
+        await witness.execute("INSERT INTO t VALUES (1)")
+        await witness.execute(UNLOCK)
 
     async with trio.open_nursery() as nursery:
-        nursery.start_soon(witness.execute, "INSERT INTO t SELECT 1 FROM pg_sleep(0.05)")
+        nursery.start_soon(write_in_its_midst)
         before, _, after = await connection.read(
-            [("SELECT count(*) FROM t", ()), ("SELECT pg_sleep(0.1)", ()), ("TABLE t", ())]
+            [("SELECT count(*) FROM t", ()), (LOCK, ()), ("TABLE t", ())]
         )
     with pytest.raises(psycopg.errors.ReadOnlySqlTransaction):
         await connection.read([("INSERT INTO t VALUES (2)", ())])
@@ -196,15 +212,18 @@ async def test_copy_is_refused_and_closes(connection):
     assert connection.closed
 
 
-async def test_two_tasks_on_one_connection_are_a_bug(connection):
+async def test_two_tasks_on_one_connection_are_a_bug(connection, witness):
+    await witness.execute(LOCK)
+
     async def second():
-        await trio.testing.wait_all_tasks_blocked(0.01)
+        await until_it_waits(witness, connection)
         with pytest.raises(AssertionError, match="two tasks use one connection"):
             await connection.execute("SELECT 2")
+        await witness.execute(UNLOCK)
 
     async with trio.open_nursery() as nursery:
         nursery.start_soon(second)
-        assert await connection.execute("SELECT pg_sleep(0.1)::text") == [("",)]
+        assert await connection.execute(LOCK) == [("",)]
 
 
 # cancellation
@@ -273,7 +292,7 @@ async def test_cancelled_on_a_dead_network_it_closes(network, rushing_clock):
 
 
 async def test_the_server_enforces_the_timeouts(database, no_leaks):
-    given = Timeouts(statement_seconds=0.05, lock_seconds=0.04, idle_in_transaction_seconds=3)
+    given = Timeouts(statement_seconds=0.3, lock_seconds=0.2, idle_in_transaction_seconds=3)
     connection = await DatabaseConnection.open(database, timeouts=given)
 
     settings = await connection.run(
@@ -288,7 +307,7 @@ async def test_the_server_enforces_the_timeouts(database, no_leaks):
     ):
         await connection.execute(*SLEEP)
 
-    assert settings == [[("50ms",)], [("40ms",)], [("3s",)]]
+    assert settings == [[("300ms",)], [("200ms",)], [("3s",)]]
     assert await connection.execute("SELECT 1") == [(1,)]
     connection.close()
 

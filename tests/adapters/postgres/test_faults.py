@@ -50,13 +50,15 @@ async def test_a_deadlock_is_busy_and_the_connection_usable(connection, witness)
     await connection.script(
         "CREATE TABLE t (n int PRIMARY KEY, m int); INSERT INTO t VALUES (1), (2)"
     )
-    ends = []
+    ends, has_first = [], {connection: trio.Event(), witness: trio.Event()}
 
     async def both(mine, first, second):
         try:
             async with mine.transaction() as tx:
                 await tx.run([("UPDATE t SET m = 1 WHERE n = %s", (first,))])
-                await trio.sleep(0.05)
+                has_first[mine].set()
+                for event in has_first.values():
+                    await event.wait()
                 await tx.run([("UPDATE t SET m = 1 WHERE n = %s", (second,))])
             ends.append("committed")
         except DatabaseBusy as fault:

@@ -372,7 +372,7 @@ async def test_ends_that_are_noted_together_are_locked_in_one_order(store, chat,
             "SELECT tool_call_id FROM tool_calls WHERE ended_at IS NULL"
             " FOR NO KEY UPDATE SKIP LOCKED"
         )
-    with trio.fail_after(10):
+    with trio.fail_after(PATIENCE_SECONDS):
         while len(done) < 4:
             await trio.sleep(0.002)
 

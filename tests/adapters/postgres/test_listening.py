@@ -7,7 +7,7 @@ import trio
 import trio.testing
 
 from adapters.postgres.driver.listening import SILENCE_SECONDS, Listener
-from tests.adapters.postgres.conftest import RUSH, rushing, until
+from tests.adapters.postgres.conftest import RUSH, rushing, standing, until
 from tests.patience import PATIENCE_SECONDS
 
 
@@ -72,10 +72,13 @@ async def test_a_channel_may_have_any_name(network, nursery, witness):
     await ear.has_said("everything", ('Wëird "name"', "x"), ("plain", ""))
 
 
-async def test_after_a_cut_it_looks_at_everything_again(ear, network, witness, caplog):
+async def test_after_a_cut_it_looks_at_everything_again(
+    ear, network, witness, rushing_clock, caplog
+):
     with caplog.at_level(logging.WARNING):
-        network.cut()
-        await witness.execute("NOTIFY news, 'lost'")
+        with standing(rushing_clock):  # it does not come back before others have told something
+            network.cut()
+            await witness.execute("NOTIFY news, 'lost'")
         await ear.has_said("everything", "everything")
     await witness.execute("NOTIFY news, 'heard'")
 

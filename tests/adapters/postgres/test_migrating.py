@@ -85,7 +85,10 @@ async def test_a_cancelled_migration_leaves_nothing_half_done(database, look):
     slow = Migration(COUNT + 1, "slow", "CREATE TABLE slow (n int); SELECT pg_sleep(30);")
 
     async def sleeps():
-        return await look("SELECT FROM pg_stat_activity WHERE wait_event = 'PgSleep'")
+        return await look(
+            "SELECT FROM pg_stat_activity"
+            " WHERE wait_event = 'PgSleep' AND datname = current_database()"
+        )
 
     with trio.fail_after(PATIENCE_SECONDS):
         async with trio.open_nursery() as nursery:

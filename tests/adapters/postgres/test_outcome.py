@@ -17,7 +17,7 @@ from adapters.postgres.driver.connection import DatabaseConnection
 from adapters.postgres.driver.faults import DatabaseGone, LostCommit, OutcomeUnknown
 from adapters.postgres.driver.timeouts import Timeouts
 from adapters.postgres.queries import SQL
-from tests.adapters.postgres.conftest import RUSH, rushing, until
+from tests.adapters.postgres.conftest import RUSH, until
 
 ADD = "UPDATE account SET n = n + 1 WHERE id = %(id)s RETURNING n"
 ENTER = "INSERT INTO entry VALUES (%(id)s)"
@@ -225,15 +225,18 @@ async def test_a_commit_that_stalls_is_settled(network, witness, accounts, rushi
     async with trio.open_nursery() as nursery, connection.transaction() as tx:
         await tx.run([(ADD, {"id": account}), (ENTER, {"id": account})])
         network.hold_after(to_client=0)
-        nursery.start_soon(release_after, network, 20, rushing_clock)
+        nursery.start_soon(release_after, 20, network, rushing_clock)
 
     assert connection.closed
     assert await what_holds(witness, account)
 
 
-async def release_after(network, seconds, clock):
-    with rushing(clock):
-        await trio.sleep(seconds)
+async def release_after(seconds, network, clock):
+    """Let so much time pass once the way is held. In small steps: each is seen before the next."""
+    await network.struck.wait()
+    for _ in range(seconds):
+        await trio.testing.wait_all_tasks_blocked()
+        clock.jump(1.0)
     network.release()
 
 

@@ -10,7 +10,7 @@ import trio.testing
 
 from adapters.postgres.driver.faults import DatabaseBusy, DatabaseFault, DatabaseGone, PoolExhausted
 from adapters.postgres.driver.pool import Pool
-from tests.adapters.postgres.conftest import cancel_when_it_sleeps
+from tests.adapters.postgres.conftest import cancel_when_it_sleeps, standing
 from tests.patience import PATIENCE_SECONDS
 
 SLEEP = ("SELECT pg_sleep(100)", ())
@@ -116,17 +116,26 @@ async def test_one_ahead_that_gives_up_leaves_its_slot_to_the_others(database, n
     await pool.drain(seconds=1)
 
 
-async def test_who_waits_too_long_is_told_what_to_do(pool):
-    async with pool.connection(), pool.connection():
-        with pytest.raises(
-            PoolExhausted,
-            match=r"^postgres pool: no connection free in 1 s \(2 of 2 lent, 0 more waiting\);"
-            r" make the pool larger, or hold connections for a shorter time$",
+async def test_who_waits_too_long_is_told_what_to_do(pool, rushing_clock):
+    async with pool.connection(), pool.connection(), trio.open_nursery() as nursery:
+        nursery.start_soon(jump, rushing_clock, 1.0)
+        with (
+            standing(rushing_clock),
+            pytest.raises(
+                PoolExhausted,
+                match=r"^postgres pool: no connection free in 1 s \(2 of 2 lent, 0 more waiting\);"
+                r" make the pool larger, or hold connections for a shorter time$",
+            ),
         ):
             async with pool.connection():
                 pass
 
     await all_slots_are_there(pool)
+
+
+async def jump(clock, seconds):
+    await trio.testing.wait_all_tasks_blocked()
+    clock.jump(seconds)
 
 
 async def test_a_cancelled_waiter_gives_its_place_away(pool):
