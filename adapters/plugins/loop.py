@@ -225,6 +225,8 @@ class PluginLoop:
         computed = -self._cpu_seconds
         self._cpu_seconds = self._cpu()
         computed += self._cpu_seconds
+        if self._pinged_at is not None:
+            self._pinged_at += late_seconds  # no time to answer: its thread may have had no turn
         if late_seconds > BLOCKED_SECONDS:
             # Something held the interpreter. The plugin's answer may be on its way, so nothing is
             # concluded from its silence; but the thread that computed all the while is to blame.

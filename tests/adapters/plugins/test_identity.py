@@ -10,6 +10,7 @@ from adapters.people.auth.callers import IdentifiedUser
 from adapters.plugins import identity
 from adapters.plugins.identity import identify_by
 from adapters.plugins.plugins import NO_PLUGINS, open_plugins
+from tests.patience import PATIENCE_SECONDS
 
 TRUSTED = frozenset({ip_network("10.0.0.0/8")})
 CODE = """
@@ -105,4 +106,5 @@ async def test_a_source_that_does_not_answer_holds_up_nobody_for_long(
     with pytest.raises(HttpError, match=r"It could not be found out who asks"):
         await identify(request(x_how=how))
 
+    monkeypatch.setattr(identity, "IDENTIFY_SECONDS", PATIENCE_SECONDS)
     assert IdentifiedUser("ann", frozenset({"all"})) == await identify(request(x_user="ann"))

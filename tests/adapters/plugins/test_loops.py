@@ -8,7 +8,7 @@ import trio
 from adapters.plugins import loop as loops
 from adapters.plugins.calls import PluginFault
 from adapters.plugins.plugins import open_plugins
-from adapters.plugins.streams import open_stream
+from adapters.plugins.streams import WAITING_MAX, open_stream
 from promptcorner.ext.testing import CONTEXT
 from tests.patience import PATIENCE_SECONDS
 
@@ -164,7 +164,9 @@ async def test_what_a_call_raises_ends_that_call_alone(plugin, how, error):
     assert '{"output":"a"}' == await called(plugin, "echo", '{"text": "a"}')
 
 
-async def test_a_call_that_hangs_is_cancelled_with_its_caller(plugin):
+async def test_a_call_that_hangs_is_cancelled_with_its_caller(plugin, bounds):
+    bounds(CANCEL_GRACE_SECONDS=PATIENCE_SECONDS)
+
     await cut_short(plugin, "hang")
 
     assert 0 == plugin.loop.statistics().calls
@@ -232,6 +234,7 @@ async def test_calls_of_one_that_blocks_for_long_end_and_it_is_used_again(plugin
         await called(plugin, "echo", '{"text": "a"}')
     let_go(plugin)
     await until(lambda: plugin.loop.statistics().running)
+    bounds(BLOCKED_SECONDS_MAX=PATIENCE_SECONDS)
 
     assert ("blocked", False) == (blocked.state, blocked.running)
     assert '{"output":"a"}' == await called(plugin, "echo", '{"text": "a"}')
@@ -276,6 +279,23 @@ async def test_another_plugin_is_not_blamed_for_it(install, bounds, entries):
                 break
 
     assert {"faulty"} == {entry["plugin"] for entry in entries.of("plugin.blocked")}
+
+
+@pytest.mark.parametrize("late", [0.0, 0.95, 1.5])
+async def test_a_plugin_has_its_time_to_answer_only_while_the_daemons_loop_turns(
+    autojump_clock, late
+):
+    """While another one holds the interpreter it cannot answer, nor in the moment after that."""
+    idle, counts = loops.PluginLoop("idle", "1"), []
+    idle.begin_serving("a tool")
+    idle.check(0.0, process_seconds=0.0)
+
+    for seconds, lost in ((0.25, late), (0.7, 0.0), (0.25, 0.0)):
+        await trio.sleep(seconds + lost)
+        idle.check(lost, process_seconds=lost)
+        counts.append(idle.statistics().blocked_count)
+
+    assert [0, 0, 1] == counts
 
 
 async def test_too_many_calls_are_refused_with_a_sentence(plugin, bounds):
@@ -345,9 +365,10 @@ async def test_a_generator_is_closed_after_its_last_item(plugin):
 
 async def test_a_generator_waits_while_nothing_is_taken(plugin):
     async with open_stream(plugin.loop, generator(plugin, "endless"), never) as batches:
-        await trio.sleep(0.2)
+        await until(lambda: len(batches._stream._waiting) >= WAITING_MAX)
+        await trio.sleep(0.1)  # for what it must not say
         async for batch in batches:
-            assert 512 == len(batch)
+            assert WAITING_MAX == len(batch)
             break
         assert '{"output":"a"}' == await called(plugin, "echo", '{"text": "a"}')
 
