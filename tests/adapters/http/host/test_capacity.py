@@ -34,6 +34,7 @@ from adapters.http.host.server import HttpServer
 from tests.adapters.http.host.clients import connect
 from tests.adapters.http.host.socket_clients import ASKING
 from tests.adapters.http.host.test_listeners import GET, connected, serving
+from tests.patience import PATIENCE_SECONDS
 
 
 def known(places):
@@ -258,7 +259,9 @@ async def test_what_a_client_has_sent_and_was_not_read_is_seen():
     server = HttpServer(until_told, connections_max=2)
     async with serving(server) as listener:
         client = await connected(listener)
-        await trio.testing.wait_all_tasks_blocked(0.01)
+        with trio.fail_after(PATIENCE_SECONDS):
+            while not server._places._strangers:
+                await trio.sleep(0.002)
         [idle] = server._places._strangers
         assert not idle.is_unread()
 

@@ -14,6 +14,12 @@ def rushing_clock():
     return trio.testing.MockClock(rate=1.0)
 
 
+@pytest.fixture
+def standing_clock():
+    """A clock that stands still: whoever has to wait for a second waits until the test is over."""
+    return trio.testing.MockClock()
+
+
 @pytest.fixture(scope="session")
 def migrated(server):
     return migrated_database(server)

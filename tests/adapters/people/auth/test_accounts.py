@@ -275,7 +275,7 @@ async def test_who_changes_his_password_shows_the_old_one_and_keeps_his_session(
     assert [200, 401] == sessions
 
 
-async def test_an_old_password_cannot_be_guessed_without_waiting(door):
+async def test_an_old_password_cannot_be_guessed_without_waiting(standing_clock, door):
     ann = await door.joins("ann")
     guess = {"password": "battery staple", "old_password": "a guess"}
 

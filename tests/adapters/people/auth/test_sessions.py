@@ -95,7 +95,9 @@ async def test_a_good_login_takes_the_same_work(door):
 
 
 @pytest.mark.parametrize("name", ["ann", "nobody"])
-async def test_who_fails_too_often_waits_whether_or_not_there_is_such_a_user(door, name):
+async def test_who_fails_too_often_waits_whether_or_not_there_is_such_a_user(
+    standing_clock, door, name
+):
     await door.joins("ann")
     for _ in range(BOTH.free + 1):
         assert 401 == (await log_in(door, "wrong password", username=name)).status

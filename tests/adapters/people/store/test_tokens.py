@@ -163,7 +163,7 @@ async def test_a_session_in_use_goes_on_but_not_for_ever(people):
 
     await people.tokens.note_use({token[:10]})
     fresh = (await people.tokens.of_id(token[:10])).seconds
-    await people.rows("UPDATE tokens SET created_at = now() - interval '29 days'")
+    await people.rows("UPDATE tokens SET created_at = now() - 29 * interval '24 hours'")
     await people.tokens.note_use({token[:10]})
     old = (await people.tokens.of_id(token[:10])).seconds
 
