@@ -80,7 +80,7 @@ class ScreenTerminal:
         return "\n".join(line.rstrip() for line in self._screen.display)
 
     @property
-    def _is_half_drawn(self):
+    def is_half_drawn(self):
         """Whether the program has said that a screen begins, and not that it is complete."""
         return self.raw.rfind(SYNC_BEGIN) > self.raw.rfind(SYNC_END)
 
@@ -102,17 +102,18 @@ class ScreenTerminal:
         return "\n".join([*gone, self.shown])
 
     def read(self, seconds):
-        """Follow the command for so long, or until it ends."""
+        """Follow the command for so long, or to its end; tell whether all of it has been read."""
         end = time.monotonic() + seconds
         while (left := end - time.monotonic()) > 0:
             if select.select([self._here], [], [], left)[0]:
                 try:
                     data = os.read(self._here, READ_BYTES)
-                except OSError:  # the other end is gone: everything has been read
-                    return
+                except OSError:  # the other end is gone
+                    return True
                 self.raw += data
                 self.last_at = time.monotonic()
                 self._stream.feed(data)
+        return False
 
     def until(self, *texts, gone=(), all_of_it=False):
         """Follow the command until these stand on the screen and those do not; the screen then."""
@@ -123,7 +124,7 @@ class ScreenTerminal:
             left_over = [
                 text for text in ([gone] if isinstance(gone, str) else gone) if text in shown
             ]
-            if not missing and not left_over and not self._is_half_drawn:
+            if not missing and not left_over and not self.is_half_drawn:
                 return shown
             assert time.monotonic() < deadline, f"missing {missing}, still {left_over}:\n{shown}"
             self.read(0.02)
@@ -131,11 +132,9 @@ class ScreenTerminal:
     def ends(self):
         """Follow the command to its end; its exit code."""
         deadline = time.monotonic() + PATIENCE_SECONDS
-        while self.process.poll() is None:
+        while not self.read(0.02):
             assert time.monotonic() < deadline, f"it does not end:\n{self.shown}"
-            self.read(0.02)
-        self.read(0.02)
-        return self.process.returncode
+        return self.process.wait(PATIENCE_SECONDS)
 
     def close(self):
         if self.process.poll() is None:

@@ -5,7 +5,8 @@ import shlex
 import shutil
 import subprocess
 import sys
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 
 import platformdirs
@@ -19,10 +20,34 @@ PAGER = "less -R -+F -+X"
 # Terminals that show OSC 9 as a notification, by what they call themselves.
 NOTIFYING = frozenset({"iTerm.app", "WezTerm", "ghostty", "kitty", "WarpTerminal", "rio"})
 LIGHT_BACKGROUNDS = frozenset({"7", "15"})
+SYNC_BEGIN, SYNC_END = "\x1b[?2026h", "\x1b[?2026l"  # around what terminals are to show at once
 
 
 class InlineOutput(Vt100_Output):
-    """A terminal whose scroll-back is the user's: what is erased must not go there."""
+    """A terminal whose scroll-back is the user's: what is erased must not go there.
+
+    It shows nothing that is half drawn, if it knows the marks around what is drawn.
+    """
+
+    _is_held = False
+
+    @contextmanager
+    def held(self) -> Iterator[None]:
+        """Write what is drawn in the block as one, at its end."""
+        self._is_held = True
+        try:
+            yield
+        finally:
+            self._is_held = False
+            self.flush()
+
+    def flush(self) -> None:
+        """Write what has been drawn, unless more of it is to come."""
+        if self._is_held:
+            return
+        if self._buffer:
+            self._buffer = [SYNC_BEGIN, *self._buffer, SYNC_END]
+        super().flush()
 
     def erase_down(self) -> None:
         """Erase from the beginning of this line to the end of the screen.

@@ -144,8 +144,8 @@ class PlainFront:
             self._choose(line)
         elif desk is not None:
             self._lines.append(line)
-            opens_now = self._gate.look(self._asked, asyncio.get_running_loop().time())
-            asked = self._asked if self._gate.is_open and not opens_now else None
+            self._gate.look(self._asked, asyncio.get_running_loop().time())
+            asked = self._asked if self._gate.is_open else None
             desk.live.spawn(desk.typed(line, asked=asked))
 
     def _choose(self, line: str) -> None:

@@ -1,7 +1,7 @@
 """The window at the bottom of the terminal: what is unfinished, the prompt, the line of state.
 
 What is finished is printed above it, once, and scrolls away as the output of any command does. The
-window is erased before and drawn again after, between marks that let terminals show both at once.
+window is erased before and drawn again after; terminals are told to show both at once.
 """
 
 import asyncio
@@ -36,7 +36,6 @@ from adapters.cli.chat.reading.scrollback import Item
 from adapters.cli.chat.reading.status_line import progress_text, spinner_at, state_line
 from runtime.clock import wall
 
-SYNC_BEGIN, SYNC_END = "\x1b[?2026h", "\x1b[?2026l"
 SECOND_ESC_SECONDS = 0.3
 ROWS_KEPT = 10  # for the prompt and all around it; the rest may show what is unfinished
 ROWS_MIN, ROWS_MAX = 3, 16
@@ -79,7 +78,9 @@ class ChatWindow:
         self._pace = RedrawPace()
         self._live: tuple[object, StyleAndTextTuples] = (None, [])
         output = InlineOutput.from_pty(sys.stdout, term=os.environ.get("TERM"))
+        assert isinstance(output, InlineOutput), "it makes what it belongs to"
         output.enable_cpr = False  # nothing is asked of the terminal, so nothing waits for it
+        self._output = output
         self.buffer = Buffer(
             multiline=True,
             history=history_of_lines() or InMemoryHistory(),
@@ -92,7 +93,7 @@ class ChatWindow:
             layout=layout_of(self),
             style=STYLE,
             input=create_input(sys.stdin),
-            output=output,
+            output=self._output,
             editing_mode=EditingMode.VI if is_vi else EditingMode.EMACS,
             erase_when_done=True,
             after_render=self._rendered,
@@ -237,14 +238,11 @@ class ChatWindow:
             return
         ready, self._ready = self._ready, ""
         bells, self._bells = self._bells, ""
-        output = self.app.output
-        output.write_raw(SYNC_BEGIN)
-        self.app.renderer.erase(leave_alternate_screen=False)
-        output.write_raw(ready + bells)
-        self.app.render_counter += 1  # by which the parts know that they are to be built anew
-        self.app.renderer.render(self.app, self.app.layout)
-        output.write_raw(SYNC_END)
-        output.flush()
+        with self._output.held():
+            self.app.renderer.erase(leave_alternate_screen=False)
+            self._output.write_raw(ready + bells)
+            self.app.render_counter += 1  # by which the parts know that they are to be built anew
+            self.app.renderer.render(self.app, self.app.layout)
         self._is_dirty = False
         self._rendered(self.app)
 

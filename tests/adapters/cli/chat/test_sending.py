@@ -11,7 +11,12 @@ import pytest
 
 from adapters.cli.chat.approvals import Approve, UserDecision
 from adapters.cli.chat.conversation import ChatRequest
-from adapters.cli.chat.deciding.asking import FormQuestion, PlanAsk, QuestionsAsk
+from adapters.cli.chat.deciding.asking import (
+    PAUSE_SECONDS,
+    FormQuestion,
+    PlanAsk,
+    QuestionsAsk,
+)
 from adapters.cli.chat.place.attaching import Attachment
 from adapters.cli.chat.place.desk import Desk
 from adapters.cli.chat.place.live_chat import LiveChat
@@ -23,6 +28,7 @@ from tests.adapters.cli.test_conversation import CHAT
 from tests.patience import PATIENCE_SECONDS
 
 OTHER = msgspec.structs.replace(CHAT, id=UUID(int=8))
+APPROVAL = ChatApproval(CHAT.id, "", "c", "execute", "{}", datetime(2026, 1, 1, tzinfo=UTC), None)
 USER = {"id": str(UUID(int=2)), "username": "ann", "organization_ids": [str(UUID(int=1))]}
 
 
@@ -89,17 +95,35 @@ def refuses(status, paths):
 
 @pytest.mark.parametrize("status", [0, 400])
 def test_a_call_is_asked_about_again_if_the_decision_did_not_arrive(status):
-    at = datetime(2026, 1, 1, tzinfo=UTC)
-    approval = ChatApproval(CHAT.id, "", "c", "execute", "{}", at, None)
-
     async def decided():
         async with a_desk(refuses(status, [])) as desk:
-            desk.live.seen.approvals = (approval,)
+            desk.live.seen.approvals = (APPROVAL,)
             with pytest.raises((RequestRefused, ServerUnreachable)):
-                await desk.live.decide(approval, UserDecision("allow_once"))
+                await desk.live.decide(APPROVAL, UserDecision("allow_once"))
             return desk.live.is_asked_for_consent
 
     assert asyncio.run(decided())
+
+
+@pytest.mark.parametrize(
+    ("stood_seconds", "decided"),
+    [(PAUSE_SECONDS, 1), (-PATIENCE_SECONDS, 0)],  # the second one is yet to be read
+)
+def test_a_plain_line_answers_a_question_that_stood_long_enough_however_busy_the_machine_is(
+    stood_seconds, decided
+):
+    paths = []
+
+    async def typed():
+        async with a_desk(refuses(400, paths)) as desk:
+            desk.live.seen.approvals = (APPROVAL,)
+            desk.front._ask(asyncio.get_running_loop().time() - stood_seconds)
+            desk.front._line("y")  # nobody has looked at the question in between
+            await asyncio.wait(desk.live._tasks)
+
+    asyncio.run(typed())
+
+    assert decided == paths.count(("POST", APPROVAL.tool_call_id))
 
 
 @pytest.mark.parametrize("form", [PlanAsk("a plan"), QuestionsAsk([FormQuestion("Which one?")])])
