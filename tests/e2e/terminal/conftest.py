@@ -11,11 +11,19 @@ from tests.e2e.processes import belonging_to, eventually
 from tests.e2e.providers import a_provider
 from tests.e2e.screens import ScreenTerminal
 from tests.e2e.terminal.stories import LARGE, SMALL
+from tests.patience import PATIENCE_SECONDS
 
 
 @pytest.fixture(scope="session")
-def place():
-    """A daemon and its model, and a home for what the terminal keeps."""
+def model():
+    """The model of all stories."""
+    with a_provider() as provider:
+        yield provider
+
+
+@pytest.fixture(scope="session")
+def place(model):
+    """A daemon, and a home for what the terminal keeps."""
     with tempfile.TemporaryDirectory(prefix="promptcorner-tests-") as top:
         Path(top).chmod(0o711)
         (Path(top) / "templates/web").mkdir(parents=True)
@@ -27,7 +35,7 @@ def place():
             "PROMPTCORNER_APPROVAL_RULES": "list_templates=ask,read_skill=ask",
         }
         home = Path(top) / "home"
-        with a_provider() as provider, a_daemon(home, **settings, **provider.settings) as daemon:
+        with a_daemon(home, **settings, **model.settings) as daemon:
             url = "http://" + daemon.wait_ready()["listen"]
             yield {
                 "PROMPTCORNER_URL": url,
@@ -71,13 +79,21 @@ def token(place):
 
 
 @pytest.fixture
-def prompts_of(place, token):
-    """A function that asks the daemon what a user has said in a chat."""
+def asking(place, token):
+    """A client that asks the daemon itself."""
     headers = {"Coder-Session-Token": token, "X-Coder-Bypass-Ratelimit": "true"}
+    url = place["PROMPTCORNER_URL"]
+    with httpx2.Client(base_url=url, headers=headers, timeout=PATIENCE_SECONDS) as client:
+        yield client
+
+
+@pytest.fixture
+def prompts_of(asking):
+    """A function that asks the daemon what a user has said in a chat."""
 
     def ask(chat):
         path = f"/api/experimental/chats/{chat}/prompts"
-        answer = httpx2.get(place["PROMPTCORNER_URL"] + path, headers=headers, timeout=60)
+        answer = asking.get(path)
         assert 200 == answer.status_code, f"{path}: {answer.text}"
         return [one["text"] for one in answer.json()["prompts"]]
 

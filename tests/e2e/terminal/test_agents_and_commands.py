@@ -2,11 +2,10 @@
 
 import re
 
-import httpx2
 import pytest
 
 from tests.e2e.daemons import run
-from tests.e2e.terminal.stories import AT_WORK, LARGE, LOOK, chat_of
+from tests.e2e.terminal.stories import AT_WORK, ENDLESS, LARGE, LOOK, chat_of
 
 pytestmark = pytest.mark.slow
 
@@ -52,12 +51,15 @@ def test_agents_are_looked_into_and_spoken_to(opened, size):
     terminal.until("0 of 2 agents at work", gone="agent (/agents")
 
 
-def test_the_number_of_agents_at_work_is_kept_though_the_chat_rests(opened):
+def test_the_number_of_agents_at_work_is_kept_though_the_chat_rests(opened, asking):
     terminal = opened(size=LARGE)
-    short = "[[deltas: 30]] [[delta-ms: 50]] dig"
-    terminal.types(f"{spawning(('Digger', short))}\r")
+    terminal.types(f"{spawning(('Digger', ENDLESS))}\r")
     terminal.until("sent them", "1 of 1 agents at work", gone=AT_WORK)
+    chats = asking.get("/api/experimental/chats").json()
+    agents = [agent for chat in chats for agent in chat["children"]]
+    [digger] = [agent["id"] for agent in agents if agent["status"] == "running"]
 
+    assert 200 == asking.post(f"/api/experimental/chats/{digger}/interrupt").status_code
     terminal.until("0 of 1 agents at work")
 
 
@@ -114,7 +116,7 @@ def test_a_picture_on_the_clipboard_goes_along(opened, tmp_path):
 def test_it_rings_when_it_needs_its_user(opened, flags, settings, rung):
     terminal = opened("--approve", "ask", *flags, **settings)
     terminal.types(f"{LOOK}\r")
-    terminal.until("May list_templates run?")
+    terminal.until("? list_templates, asked by", "May list_templates run?")
     found = re.findall(rb"\x07(?:\x1b\]9;[^\x07]*\x07)?", terminal.raw)
     terminal.types("\x03")
     terminal.until(gone="May list")
@@ -170,25 +172,23 @@ def test_thoughts_are_folded_and_open_whole(opened):
     terminal.until("First the question, then the pause", gone="What shall be opened?")
 
 
-def test_servers_of_tools_are_listed_with_their_state(opened, place, token):
-    headers = {"Coder-Session-Token": token, "X-Coder-Bypass-Ratelimit": "true"}
-    with httpx2.Client(base_url=place["PROMPTCORNER_URL"], headers=headers) as asking:
-        [organization] = asking.get("/api/v2/users/me").json()["organization_ids"]
-        path = f"/api/v2/organizations/{organization}/mcp-servers"
-        server = {
-            "display_name": "The harbour",
-            "slug": "harbour",
-            "transport": "streamable_http",
-            "url": "http://127.0.0.1:9/mcp",
-            "auth_type": "none",
-            "availability": "default_off",
-            "enabled": True,
-        }
-        made = asking.post(path, json=server)
-        assert 201 == made.status_code, made.text
-        try:
-            terminal = opened()
-            terminal.types("/mcp\r")
-            terminal.until("The harbour (harbour): default off")
-        finally:
-            asking.delete(f"{path}/{made.json()['id']}")
+def test_servers_of_tools_are_listed_with_their_state(opened, asking):
+    [organization] = asking.get("/api/v2/users/me").json()["organization_ids"]
+    path = f"/api/v2/organizations/{organization}/mcp-servers"
+    server = {
+        "display_name": "The harbour",
+        "slug": "harbour",
+        "transport": "streamable_http",
+        "url": "http://127.0.0.1:9/mcp",
+        "auth_type": "none",
+        "availability": "default_off",
+        "enabled": True,
+    }
+    made = asking.post(path, json=server)
+    assert 201 == made.status_code, made.text
+    try:
+        terminal = opened()
+        terminal.types("/mcp\r")
+        terminal.until("The harbour (harbour): default off")
+    finally:
+        asking.delete(f"{path}/{made.json()['id']}")

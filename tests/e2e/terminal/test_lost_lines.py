@@ -23,7 +23,7 @@ def test_a_laptop_that_slept_goes_on_at_once(opened, place, token, flags):
         waits_for = "/help lists" if flags else "new chat"
         terminal = opened(*flags, waits_for=waits_for, PROMPTCORNER_URL=line.url)
         words = "[[text: the beginning of it and then its very end]]"
-        terminal.types(f"{words} [[delta-chars: 2]] [[delta-ms: 50]] talk\r")
+        terminal.types(f"{words} [[delta-chars: 2]] [[delta-ms: 200]] talk\r")
         terminal.until("Working." if flags else "answering")
         terminal.types("kept")
         terminal.until("kept")

@@ -75,21 +75,23 @@ def test_a_line_that_is_sent_now_stops_what_works(opened, size, prompts_of):
     assert 3 == len(prompts_of(chat))
 
 
-def test_what_is_no_file_is_told_and_the_message_is_sent(opened, tmp_path, prompts_of):
-    os.mkfifo(tmp_path / "pipe")
-    (tmp_path / "secret").write_text("x")
-    (tmp_path / "secret").chmod(0)
+def test_what_is_no_file_is_told_and_the_message_is_sent(opened, short_path, prompts_of):
+    os.mkfifo(short_path / "pipe")
+    (short_path / "secret").write_text("x")
+    (short_path / "secret").chmod(0)
     terminal = opened(size={"columns": 200, "lines": 60})
-    said = f"[[text: read]] look at @{tmp_path}/pipe and @{tmp_path}"
+    said = f"[[text: read]] look at @{short_path}/pipe and @{short_path}"
     terminal.types(f"{said}\r")
     terminal.until(
-        f"! not attached: {tmp_path}/pipe is a named pipe, {tmp_path} is a folder",
+        f"! not attached: {short_path}/pipe is a named pipe, {short_path} is a folder",
         "\nread",
         gone=AT_WORK,
     )
     if os.geteuid():  # root may read it all the same
-        terminal.types(f"and @{tmp_path}/secret\r")
-        terminal.until("secret cannot be attached: Permission denied", f"> and @{tmp_path}/secret")
+        terminal.types(f"and @{short_path}/secret\r")
+        terminal.until(
+            "secret cannot be attached: Permission denied", f"> and @{short_path}/secret"
+        )
         terminal.types("\x03")
     _, chat = chat_of(terminal)
 

@@ -34,12 +34,12 @@ def test_a_line_is_edited_as_in_emacs_and_as_in_vi(opened, size):
     terminal.until("I-search backward: thr")
     terminal.types("\x07\x05\x15/vi\r")
     terminal.until("you type as in vi\n")
-    terminal.types("one two three")
-    terminal.until("> one two three")
+    terminal.types("one [[text: so]] three")
+    terminal.until("> one [[text: so]] three")
     terminal.types("\x1b0dwA!")
-    terminal.until("> two three!")
+    terminal.until("> [[text: so]] three!")
     terminal.types("\x1b0\r")
-    terminal.until("> two three!", gone=AT_WORK)
+    terminal.until("\nso\n", gone=AT_WORK)
     terminal.types("typed at once")  # each line begins in the mode in which one types
     terminal.until("> typed at once")
     terminal.types("\x15[[deltas: 1000]] [[delta-ms: 50]] go on\r")
@@ -52,19 +52,19 @@ def test_a_line_is_edited_as_in_emacs_and_as_in_vi(opened, size):
 
 def test_earlier_lines_are_searched_and_the_one_that_is_found_is_seen(opened):
     first = opened()
-    for words in ("an unusual wish", "another wish", "nothing of the kind"):
-        first.types(f"[[text: so]] {words}\r")
-        first.until(f"] {words}", gone=AT_WORK)
+    for number, words in enumerate(("an unusual wish", "another wish", "nothing of the kind")):
+        first.types(f"[[text: so {number}]] {words}\r")
+        first.until(f"\nso {number}\n", gone=AT_WORK)
     chat_of(first)
     terminal = opened()
     terminal.types("\x12wish")
-    terminal.until("I-search backward: wish", "> [[text: so]] another wish")
+    terminal.until("I-search backward: wish", "> [[text: so 1]] another wish")
     terminal.types("\x12")
-    terminal.until("> [[text: so]] an unusual wish")
+    terminal.until("> [[text: so 0]] an unusual wish")
     terminal.types("\r")  # takes it, and sends nothing yet
-    terminal.until("> [[text: so]] an unusual wish", "new chat", gone="I-search")
+    terminal.until("> [[text: so 0]] an unusual wish", "new chat", gone="I-search")
     terminal.types(", twice\x1b[F again\r")
-    terminal.until("so\n", gone=AT_WORK)
+    terminal.until("\nso 0\n", gone=AT_WORK)
 
 
 def test_a_message_is_written_in_another_program_while_the_answer_comes(opened, tmp_path):
@@ -72,7 +72,7 @@ def test_a_message_is_written_in_another_program_while_the_answer_comes(opened, 
     editor.write_text(EDITOR)
     editor.chmod(0o755)
     terminal = opened(EDITOR=str(editor), VISUAL="")
-    terminal.types("[[text: first block\x1b\r\x1b\rlast block]] [[delta-ms: 40]] talk\r")
+    terminal.types("[[text: first block\x1b\r\x1b\rlast block]] [[delta-ms: 400]] talk\r")
     terminal.until("answering")
     terminal.types("a draft\x18\x05")
     terminal.until("the editor has: a draft")
@@ -138,7 +138,7 @@ def column_behind_the_bar(terminal):
 
     def stands():
         terminal.read(0.02)
-        return terminal.before_cursor == "|"
+        return terminal.before_cursor == "|" and not terminal.is_half_drawn
 
     eventually(stands, "the cursor stands behind the bar")
     return terminal.cursor[1]

@@ -42,11 +42,14 @@ def test_a_chat_is_begun_left_and_taken_up_again(opened, prompts_of):
     again.until("> [[text: # Rivers")
 
 
-def test_consent_waits_for_a_pause_keeps_what_is_typed_and_takes_words(opened, size):
+def test_consent_waits_for_a_pause_keeps_what_is_typed_and_takes_words(opened, size, model):
     terminal = opened(size=size)
-    terminal.types(f"{LOOK}\r")
+    with model.frozen():
+        terminal.types(f"{LOOK}\r")
+        terminal.until("thinking")
+        terminal.types("y and more")  # before it is asked: it is no answer
+        terminal.until("> y and more")
     terminal.until("? list_templates, asked by", "May list_templates run?")
-    terminal.types("y and more")  # typed on: it is no answer
     terminal.until("kept for afterwards: y and more", "n denies it")
     terminal.types("n")
     terminal.until("> n")
@@ -69,6 +72,8 @@ def test_an_unknown_command_is_asked_about_and_not_sent(opened):
     terminal = opened()
     terminal.types("/modle\r")
     terminal.until("There is no command /modle. Did you mean:", "1  /model", gone="once you pause")
+    drawn_alone = re.sub(rb"\x1b\[\?2026h.*?\x1b\[\?2026l", b"", terminal.raw, flags=re.DOTALL)
+    assert "──" not in drawn_alone.decode(), "nothing is seen half drawn"
     terminal.types("1")
     terminal.until("Which model")
     terminal.types("\x03")
@@ -119,7 +124,7 @@ def test_esc_stops_and_esc_esc_edits_an_earlier_message(opened):
     terminal.types(f"{ENDLESS}\r")
     terminal.until("answering")
     terminal.types("\x1b")
-    terminal.until("connected", gone=("answering", "stopping"))
+    terminal.until("connected", gone=AT_WORK)
     terminal.types("\x1b\x1b")
     terminal.until("Which message shall be another?")
     terminal.types("\r")
@@ -146,7 +151,7 @@ def test_questions_and_plans_are_forms(opened, size):
     terminal.types("water\r")
     terminal.until("Which drink?\n  Coffee", "And then?\n  water", gone="(2 of 2)")
     plan = json.dumps({"plan": "## First\n\nLook around."})
-    terminal.until(gone=("thinking", "answering"))
+    terminal.until(gone=AT_WORK)
     terminal.types(f"[[tool-calls: propose_plan:{plan}]] [[text: so]] plan it\r")
     terminal.until("Look around.", "Shall it be carried out?", gone="once you pause")
     terminal.types("y")
@@ -284,7 +289,8 @@ def test_a_daemon_that_goes_in_mid_word_is_waited_for(database, ends):
             terminal = ScreenTerminal("chat", **SMALL, anew=True, **client)
             stack.callback(terminal.close)
             terminal.until("new chat")
-            terminal.types("[[deltas: 60]] [[delta-ms: 50]] talk\r")
+            words = "[[text: the beginning of it and then its very end]]"
+            terminal.types(f"{words} [[delta-chars: 1]] [[delta-ms: 80]] talk\r")
             terminal.until("answering")
             terminal.types("kept")
             if ends == "killed":
@@ -294,13 +300,11 @@ def test_a_daemon_that_goes_in_mid_word_is_waited_for(database, ends):
             terminal.until("no connection, trying again", "> kept")
         with a_daemon(home, listen=f"127.0.0.1:{port}", **settings) as second:
             second.wait_ready()
-            terminal.until("● connected", "> kept")
-            terminal.until("answering")
-            terminal.until("● connected", "> kept", gone=("answering", "thinking"))
+            terminal.until("its very end\n", "● connected", "> kept", gone=AT_WORK)
             terminal.types("\x03")
             terminal.until(gone="> kept")
             terminal.types("[[text: here again]] and now\r")
-            terminal.until("here again")
+            terminal.until("\nhere again\n", gone=AT_WORK)
             assert 0 == second.stop()
 
 
