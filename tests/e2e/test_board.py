@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+from adapters.cli.board.live import OPEN
 from adapters.cli.chat.deciding.pace import SLEEP_SECONDS
 from adapters.daemon.listening.daemons import listening_daemons
 from promptcorner_client.http_messages import HEARTBEAT_SECONDS, SILENCE_SECONDS
@@ -27,7 +28,6 @@ LONG = "[[deltas: 10000]] [[delta-ms: 40]] Write a long story"
 QUICK = {
     "PROMPTCORNER_DRAIN_SECONDS": "1",
     "PROMPTCORNER_APPROVAL_RULES": "list_templates=ask",
-    "PROMPTCORNER_LEASE_SECONDS": "5",
 }
 REST_SECONDS = 3.0  # in which a board that nobody touches is measured
 REST_SHARE_MAX = 0.05  # of a core
@@ -162,8 +162,8 @@ def test_after_a_sleep_the_news_come_over_a_connection_that_is_alive(board, here
     try:
         terminal = board("--filter", "all", settings={**here, "PROMPTCORNER_URL": line.url})
         begun(here, "[[text: well]] Before the sleep")
-        terminal.until(lambda text: chats_on(text) > 0)
-        seen = chats_on(terminal.text)
+        seen = len(json.loads(run("chats", "--json", **here)[1]))
+        terminal.until(lambda text: chats_on(text) == seen)
         os.kill(terminal.process.pid, signal.SIGSTOP)
         slept_at = time.monotonic()
         line.die()
@@ -205,9 +205,9 @@ def test_a_chat_is_opened_and_the_board_comes_back(board, here):
     terminal = board("--filter", "all")
     terminal.until("▸")
     terminal.types("\x1b[F\r")
-    terminal.until("Say hello")
+    terminal.until("● connected")
     terminal.types("\x04")
-    terminal.until("q leave")
+    terminal.until(lambda text: "q leave" in text and terminal.written.count(OPEN.encode()) == 2)
     terminal.types("q")
     assert 0 == terminal.ends()
 

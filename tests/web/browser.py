@@ -210,7 +210,7 @@ class Browser:
             *whole, self.process.unread = (self.process.unread + piece).split(b"\0")
             for message in map(json.loads, whole):
                 self._take(message)
-        for event, _ in self._waiting.values():
+        for event, *_ in self._waiting.values():
             event.set()
 
     def _take(self, message):
