@@ -8,6 +8,7 @@ async with a_ground(conninfo, tmp_path) as ground:
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from ipaddress import ip_network
+from math import ceil
 from typing import Any
 
 import msgspec
@@ -34,6 +35,7 @@ from tests.contracts.given import applied
 from tests.fakes.forge import TOKEN, a_forge
 
 LOOPBACK = (ip_network("127.0.0.0/8"),)
+QUARTER = 15  # seconds
 VAULT = Vault(b"a master key for tests of more than 32 bytes")
 
 
@@ -107,13 +109,17 @@ class ForgeGround:
         return None if raw is None else msgspec.json.decode(raw, type=PullRequest)
 
     async def stale_in(self, chat):
-        """In how many seconds the forge is asked again; None: not at all."""
+        """In how many seconds the forge is asked again, as it was decided; None: not at all.
+
+        All that can be decided is a multiple of a quarter of a minute. So long a busy machine may
+        take between the decision and this look at it.
+        """
         [(seconds,)] = await self.store.execute(
             "SELECT extract(epoch FROM stale_at - now())::double precision FROM diff_statuses"
             " WHERE chat_id = %(chat)s",
             chat=chat,
         )
-        return None if seconds is None else round(seconds)
+        return None if seconds is None else QUARTER * ceil((seconds - 1) / QUARTER)
 
 
 @asynccontextmanager

@@ -248,10 +248,10 @@ async def test_a_limit_delays_its_own_user_and_no_other(ground, kind):
     del ground.forge.answers["/repos/ann/tools/pulls"]
     ground.forge.add_pull("ann/tools", "work-0")
     waited = 60 if kind in ("secondary without a time", "without a word") else 300
-    await ground.later(waited - 5)
+    await ground.later(waited - 30)
     await ground.refresher().tick()
     assert await ground.status(limited[0]) is None
-    await ground.later(6)
+    await ground.later(31)
     await ground.refresher().tick()
     assert await ground.status(limited[0]) is not None
 
@@ -267,8 +267,7 @@ async def test_what_waits_behind_a_limit_is_not_asked_about(ground):
     assert len(ground.forge.asked) <= refreshing.GROUP_AT_ONCE_MAX
 
 
-async def test_a_slow_forge_holds_up_its_own_group_only(ground, monkeypatch):
-    monkeypatch.setattr(refreshing, "TICK_SECONDS_MAX", 2.0)
+async def test_a_slow_forge_holds_up_its_own_group_only(ground):
     await ground.bring_token()
     await ground.bring_token(BOB)
     slow = [await ground.a_chat(f"work-{n}") for n in range(12)]
@@ -283,10 +282,28 @@ async def test_a_slow_forge_holds_up_its_own_group_only(ground, monkeypatch):
     ground.forge.pause = pause
     refresher = ground.refresher()
 
-    await refresher.tick()
+    async with trio.open_nursery() as nursery:
+        nursery.start_soon(refresher.tick)
+        with trio.fail_after(PATIENCE_SECONDS):
+            while not refresher.statistics().found_count:
+                await trio.sleep(0.005)
+        nursery.cancel_scope.cancel()
 
     assert await ground.status(other) is not None
     assert len(slow) == refresher.statistics().released_count
+    assert 0 == await claimed(ground)
+
+
+async def test_what_a_tick_has_no_time_for_is_left_to_the_next(ground, monkeypatch):
+    monkeypatch.setattr(refreshing, "TICK_SECONDS_MAX", 0.1)
+    await ground.bring_token()
+    chats = [await ground.a_chat(f"work-{n}") for n in range(12)]
+    ground.forge.pause = trio.sleep_forever
+    refresher = ground.refresher()
+
+    await refresher.tick()
+
+    assert len(chats) == refresher.statistics().released_count
     assert 0 == await claimed(ground)
 
 

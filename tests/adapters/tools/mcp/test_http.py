@@ -22,10 +22,10 @@ from adapters.tools.mcp.sdk.clients import connect
 from adapters.tools.mcp.sessions import Session
 from adapters.tools.mcp.tolerance import raw_result
 from tests.e2e.processes import free_ports
+from tests.patience import PATIENCE_SECONDS
 
 pytestmark = pytest.mark.slow
 ROOT = Path(__file__).parents[4]
-SECONDS_MAX = 30
 
 
 @pytest.fixture(params=["streamable-http", "sse"])
@@ -34,7 +34,7 @@ async def address(request):
     words = [sys.executable, "-m", "tests.fakes.tool_server", request.param, str(port)]
     process = await trio.lowlevel.open_process(words, cwd=ROOT, stderr=subprocess.DEVNULL)
     try:
-        with trio.fail_after(SECONDS_MAX):
+        with trio.fail_after(PATIENCE_SECONDS):
             while True:
                 try:
                     await (await trio.open_tcp_stream("127.0.0.1", port)).aclose()
@@ -51,7 +51,7 @@ async def address(request):
 
 
 async def test_a_real_server_is_spoken_with_over_http_and_sse(address):
-    with trio.fail_after(SECONDS_MAX):
+    with trio.fail_after(PATIENCE_SECONDS):
         async with connect(address, Visit()) as client:
             tools = await client.list_tools()
             added = raw_result(await client.call_tool("add", {"a": 1, "b": 2}))
@@ -89,7 +89,7 @@ async def test_an_event_without_an_end_is_broken_off(is_sse):
         nursery.start_soon(trio.serve_listeners, endless, [listener])
         url = f"http://127.0.0.1:{listener.socket.getsockname()[1]}/"
         session = Session(lambda: connect(ServerAddress(url, is_sse=is_sse), Visit()))
-        with trio.fail_after(SECONDS_MAX):
+        with trio.fail_after(PATIENCE_SECONDS):
             await session.run()
         nursery.cancel_scope.cancel()
 

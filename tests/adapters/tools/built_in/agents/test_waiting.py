@@ -11,7 +11,7 @@ import trio.testing
 
 from actors.law.ids import EpisodeKey
 from actors.law.store.hints import HintsLost
-from adapters.postgres.queries import SQL
+from tests.adapters.chats.counting import OF_THE_PROCESS, is_any
 from tests.adapters.tools.built_in.agents.ground import SLOW, a_parent, error
 from tests.patience import PATIENCE_SECONDS
 
@@ -90,14 +90,17 @@ async def test_an_agent_that_failed_is_reported_and_no_failure_to_wait(parent):
 
 
 async def test_waiting_asks_the_database_nothing(parent):
-    slow = await parent.spawn("[[first-token-ms: 1500]] work")
-    looks = []
-    family = Counted(parent.tools.family, looks)
-    parent.tools = replace(parent.tools, family=family)
+    tools = parent.tools
+    for ms in (1_500, 40_000):  # on a busy machine it has settled before we wait, now and then
+        parent.tools, looks = tools, []
+        slow = await parent.spawn(f"[[first-token-ms: {ms}]] work")
+        parent.tools = replace(tools, family=Counted(tools.family, looks))
 
-    told = await parent.call("wait_agent", chat_id=slow["chat_id"])
+        told = await parent.call("wait_agent", chat_id=slow["chat_id"])
 
-    assert "waiting" == told["status"]
+        assert "waiting" == told["status"]
+        if len(looks) > 1:
+            break
     # Where it stands; and that it has settled, as its commit told, with its report.
     assert ["with_reports", "with_reports"] == looks
 
@@ -114,7 +117,9 @@ async def test_while_it_waits_nothing_is_asked_and_no_timer_fires(parent):
         trio.lowlevel.add_instrument(steps)
         await trio.sleep(1.5)  # in which timers of half a second, and of one, would fire
         trio.lowlevel.remove_instrument(steps)
-        queries = [query for (query,) in await asked(parent, QUERIES, since=since)]
+        with trio.fail_after(PATIENCE_SECONDS):
+            while not (queries := await asked(parent, QUERIES, since=since)):
+                await trio.sleep(0.1)  # the process itself goes on: its lease, its polls
         nursery.cancel_scope.cancel()
 
     ours = (
@@ -125,9 +130,8 @@ async def test_while_it_waits_nothing_is_asked_and_no_timer_fires(parent):
         "adapters.tools.",
     )
     assert [] == [name for name in steps.names if any(word in name for word in ours)]
-    assert [] == [query for query in queries if not query.startswith(OF_THE_PROCESS)]
-    assert steps.names, "the process itself goes on: its lease, its polls"
-    assert queries, "likewise"
+    assert [] == [query for (query,) in queries if not is_any(query, OF_THE_PROCESS)]
+    assert steps.names, "the process itself goes on"
 
 
 # What the server was asked last on each of its connections, as far as that was after `since`.
@@ -135,9 +139,6 @@ QUERIES = """
     SELECT query FROM pg_stat_activity
      WHERE datname = current_database() AND query_start > %(since)s AND pid <> pg_backend_pid()
 """
-OF_THE_PROCESS = tuple(
-    SQL[name].splitlines()[0].partition("%(")[0] for name in ("beat", "sweep", "acquire", "held")
-)
 
 
 async def asked(parent, query, **how):
@@ -220,16 +221,21 @@ async def test_many_that_settle_at_once_are_each_told_of_once_and_looked_for_tog
     """Two looks for each parent, however many agents it has."""
     looks, told = [], {}
     parents = [await a_parent(daemon, f"parent {n}") for n in range(4)]
-
-    async def live(number, parent):
+    for parent in parents:
         parent.tools = replace(parent.tools, family=Counted(parent.tools.family, looks))
-        agents = [await parent.spawn("[[first-token-ms: 2500]] work") for _ in range(6)]
+
+    async def live(number, parent, ms):
+        agents = [await parent.spawn(f"[[first-token-ms: {ms}]] work") for _ in range(6)]
         ids = [agent["chat_id"] for agent in agents]
         told[number] = ids, await parent.call("wait_agent", chat_ids=ids)
 
-    async with trio.open_nursery() as nursery:
-        for number, parent in enumerate(parents):
-            nursery.start_soon(live, number, parent)
+    for ms in (2_500, 40_000):  # on a busy machine all of one have settled before that, perhaps
+        looks.clear()
+        async with trio.open_nursery() as nursery:
+            for number, parent in enumerate(parents):
+                nursery.start_soon(live, number, parent, ms)
+        if looks.count("with_reports") >= 2 * len(parents):
+            break
 
     for ids, waited in told.values():
         assert ids == [agent["chat_id"] for agent in waited["agents"]]
