@@ -22,20 +22,18 @@ async def upload(asker, edge, text):
 
 
 async def chat_at_rest(asker, edge, text, *, files=(), headers=None):
-    """A chat that has said something and waits; its id."""
+    """A chat that has said something and waits, and whose title has been made; its id."""
     content = [{"type": "text", "text": f"say {text}"}]
     content += [{"type": "file", "file_id": file} for file in files]
     new = {"organization_id": edge.organization, "content": content, "labels": {"about": text}}
     chat = (await good(asker.post(CHATS, new, headers=headers), 201))["id"]
-    await rests(asker, chat)
+
+    async def rests():
+        is_waiting = (await good(asker.get(f"{CHATS}/{chat}"), 200))["status"] == "waiting"
+        return is_waiting and not edge.chats.background.statistics().running
+
+    await eventually(rests)
     return chat
-
-
-async def rests(asker, chat):
-    async def waits():
-        return (await good(asker.get(f"{CHATS}/{chat}"), 200))["status"] == "waiting"
-
-    await eventually(waits)
 
 
 async def a_workspace(edge, owner, text):

@@ -8,7 +8,7 @@ import trio
 
 from actors.law import requests as ask
 from adapters.http.host import websockets as sockets
-from adapters.rehearsal.behaviour import Behaviour, ScriptedCall
+from adapters.rehearsal.behaviour import Behaviour, ScriptedCall, read_rules
 from tests.adapters.chats.streams.clients import status
 from tests.adapters.chats.streams.ground import (
     ANN,
@@ -52,13 +52,15 @@ def in_short(types):
 
 
 async def test_who_watches_from_the_beginning_sees_a_turn_as_it_goes(stage):
-    chat = await stage.create(SLOWLY)
-
-    async with stage.watch(chat) as watcher:
-        await watcher.until(status("waiting"))
+    statuses = []
+    while "running" not in statuses:  # on a busy machine the turn is over before, now and then
+        chat = await stage.create(SLOWLY)
+        async with stage.watch(chat) as watcher:
+            await watcher.until(status("waiting"))
+        statuses = watcher.state.statuses
 
     assert TURN == in_short(watcher.types)
-    assert ["running", "waiting"] == watcher.state.statuses
+    assert ["running", "waiting"] == statuses
     assert [("user", SLOWLY), ("assistant", "good day")] == watcher.state.said
     parts = [e["message_part"] for e in watcher.events if e["type"] == "message_part"]
     assert "good day" == "".join(part["part"]["text"] for part in parts)
@@ -269,7 +271,7 @@ async def test_an_interrupt_is_told_with_what_was_said_before_it(stage):
 
 
 async def test_a_pause_before_the_next_attempt_is_told_and_told_again_to_who_comes(stage):
-    chat = await stage.create("hello [[faults: 529]]")
+    chat = await stage.create("hello [[faults: 529:600]]")  # nothing is tried again by itself
     async with stage.watch(chat) as watcher:
         await watcher.until(lambda state: state.retry is not None)
         async with stage.watch(chat) as later:
@@ -310,7 +312,9 @@ async def test_calls_that_the_client_has_to_answer_are_told_and_told_again(fresh
 
     assert ("ask", '{"what": "time"}') == (call["tool_name"], call["args"])
     assert [call] == told_again
-    assert ["running", "requires_action", "running", "waiting"] == watcher.state.statuses
+    # A watcher that comes when the client is asked already has not seen the chat run before.
+    seen = ["requires_action", "running", "waiting"]
+    assert watcher.state.statuses in (["running", *seen], seen)
     assert ("assistant", "thanks") == watcher.state.said[-1]
 
 
@@ -339,11 +343,11 @@ async def test_a_chat_that_is_handed_over_in_mid_message_is_told_to_its_end(fres
                 task_status.started(watcher)
                 await trio.sleep_forever()
 
-        async with a_stage(fresh) as here:
-            chat = await here.create(SLOWLY + " [[delta-ms: 200]]")
+        async with a_stage(fresh, Behaviour(faults=read_rules("silence:3"))) as here:
+            chat = await here.create(HELLO)
             watcher = await nursery.start(lambda task_status: watch(task_status))
             async with here.watch(chat) as nearby:
-                await nearby.until(lambda state: len(state.parts) >= 2)
+                await nearby.until(has_preview("goo"))
                 here.streaming.leave()
                 await nearby.until_closed()
         await watcher.until(status("waiting"))
