@@ -5,7 +5,7 @@ from pathlib import Path
 import psycopg
 import pytest
 
-from tests.adapters.chats.counting import Server
+from tests.adapters.chats.counting import Server, without_vacuum
 from tests.adapters.postgres.stores import TABLES, a_copy
 from tests.conftest import NUMBERS
 
@@ -37,12 +37,14 @@ def fresh(shared_by_module):
 
 @pytest.fixture
 def counting(server, fresh):
-    """The server, which logs what `fresh` is asked."""
+    """The server, which logs what `fresh` is asked, and cleans up in no database meanwhile: that
+    takes transaction ids, too."""
     with psycopg.connect(server, autocommit=True) as connection:
         name = psycopg.conninfo.conninfo_to_dict(fresh)["dbname"]
         connection.execute(f"ALTER DATABASE {name} SET log_statement = 'all'")
         [data] = connection.execute("SHOW data_directory").fetchone()
-        yield Server(connection, Path(data).parent / "postgres.log")
+        with without_vacuum(connection):
+            yield Server(connection, Path(data).parent / "postgres.log")
 
 
 @pytest.fixture

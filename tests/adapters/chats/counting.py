@@ -3,12 +3,15 @@ too, and its transaction ids every transaction that writes or notifies.
 """
 
 import re
+import time
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
 import psycopg
 
 from adapters.postgres.queries import SQL
+from tests.patience import PATIENCE_SECONDS
 
 OF_THE_PROCESS = ("beat", "leave", "sweep", "acquire", "held", "forget_calls")  # whatever it runs
 TELL = "tell"
@@ -43,6 +46,23 @@ class Server:
     def begin(self):
         self.began = len(self.log.read_text(errors="replace"))
         return self.transactions()
+
+
+@contextmanager
+def without_vacuum(connection):
+    """Nothing is vacuumed or analyzed by itself, in any database of the server."""
+    connection.execute("ALTER SYSTEM SET autovacuum = off")
+    connection.execute("SELECT pg_reload_conf()")
+    try:
+        cleaners = "SELECT FROM pg_stat_activity WHERE backend_type LIKE 'autovacuum%'"
+        deadline = time.monotonic() + PATIENCE_SECONDS
+        while connection.execute(cleaners).fetchone() is not None:
+            assert time.monotonic() < deadline, "the server goes on cleaning up"
+            time.sleep(0.01)
+        yield
+    finally:
+        connection.execute("ALTER SYSTEM RESET autovacuum")
+        connection.execute("SELECT pg_reload_conf()")
 
 
 def is_any(line, names):
