@@ -281,8 +281,23 @@ async def _remove(directory: Path) -> None:
 
 def _claimed(top: Path, own: Path) -> int:
     """Make the directory of this process, and remove those of processes that were killed. Return
-    what holds its lock."""
+    what holds its lock. One process at a time does this: a directory that has just been made is not
+    locked yet, as if its process had been killed."""
     top.mkdir(parents=True, exist_ok=True, mode=0o700)
+    alone = os.open(top, os.O_RDONLY)
+    try:
+        flock(alone, LOCK_EX)
+        _remove_unlocked(top)
+        own.mkdir(mode=0o700)
+        lock = os.open(own / LOCK, os.O_RDWR | os.O_CREAT, 0o600)
+        flock(lock, LOCK_EX | LOCK_NB)
+    finally:
+        os.close(alone)
+    return lock
+
+
+def _remove_unlocked(top: Path) -> None:
+    """Remove the directories that no process holds."""
     for place in top.iterdir():
         with suppress(OSError):
             found = os.open(place / LOCK, os.O_RDWR)
@@ -291,10 +306,6 @@ def _claimed(top: Path, own: Path) -> int:
                 shutil.rmtree(place, ignore_errors=True)
             finally:
                 os.close(found)
-    own.mkdir(mode=0o700)
-    lock = os.open(own / LOCK, os.O_RDWR | os.O_CREAT, 0o600)
-    flock(lock, LOCK_EX | LOCK_NB)
-    return lock
 
 
 def _nothing_to_do(name: str, end: End) -> None:

@@ -1,8 +1,12 @@
 """git pushes and fetches from inside the sandbox, and the token never enters it."""
 
 import json
+import os
 import shutil
+import sys
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import AsyncExitStack, asynccontextmanager
+from threading import Barrier
 from uuid import uuid4
 
 import pytest
@@ -396,6 +400,34 @@ def test_what_a_process_that_was_killed_has_left_is_removed(tmp_path):
 
     assert {"alive", "new"} == {each.name for each in top.iterdir()}
     assert held > 0
+
+
+def test_processes_that_begin_at_once_keep_their_directories(tmp_path, restless):
+    from adapters.chats.changes.git_gate import gates
+
+    for number in range(20):
+        top, together = tmp_path / f"gates-{number}", Barrier(8)
+        names = [f"process-{at}" for at in range(8)]
+
+        def begin(name, top=top, together=together):
+            together.wait(PATIENCE_SECONDS)
+            return gates._claimed(top, top / name)
+
+        with ThreadPoolExecutor(len(names)) as pool:
+            held = list(pool.map(begin, names))
+
+        assert names == sorted(each.name for each in top.iterdir())
+        for lock in held:
+            os.close(lock)
+
+
+@pytest.fixture
+def restless():
+    """Threads take turns as often as they can."""
+    before = sys.getswitchinterval()
+    sys.setswitchinterval(1e-6)
+    yield
+    sys.setswitchinterval(before)
 
 
 REQUESTS = {
