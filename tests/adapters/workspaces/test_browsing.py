@@ -196,7 +196,8 @@ async def test_only_the_owner_and_administrators_see_files(place):
 
 
 @pytest.fixture
-def repository(place):
+def repository(place, monkeypatch):
+    monkeypatch.setattr(ignored, "SECONDS", PATIENCE_SECONDS)
     if shutil.which("git") is None:
         pytest.skip("git is not installed")
     subprocess.run(["git", "init", "-q", place.home], check=True)

@@ -182,15 +182,23 @@ async def test_templates_that_hang_hold_up_a_command_and_nobody_else(disk, tmp_p
     assert refused.says == "the disk of the server does not answer; try again later"
 
 
-async def test_a_program_that_takes_too_long_is_ended_with_all_it_has_begun(tmp_path):
-    programs = Programs()
-    script = f"sleep 1000 & echo $! > {tmp_path}/child; wait"
+async def test_a_program_that_takes_too_long_is_ended_with_all_it_has_begun(
+    tmp_path, leaping_clock
+):
+    programs, begun = Programs(), tmp_path / "child"
+    script = f"sleep 1000 & echo $! > {begun}; wait"
 
-    with trio.fail_after(20):
-        assert await programs.run(["sh", "-c", script], key="a", seconds=0.3) is None
+    async def leap_when_all_has_begun():
+        while not (begun.exists() and begun.read_text()):
+            await trio.sleep(0.01)
+        leaping_clock.jump(1_000)
+
+    async with trio.open_nursery() as nursery:
+        nursery.start_soon(leap_when_all_has_begun)
+        assert await programs.run(["sh", "-c", script], key="a", seconds=1_000) is None
 
     assert programs.running == 0
-    child = int((tmp_path / "child").read_text())
+    child = int(begun.read_text())
     with trio.fail_after(20):
         while _runs(child):
             await trio.sleep(0.01)

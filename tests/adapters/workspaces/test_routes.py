@@ -5,7 +5,7 @@ from uuid import UUID, uuid4
 import pytest
 
 from adapters.settings import read_config
-from tests.adapters.edges import an_edge
+from tests.adapters.edges import an_edge, eventually
 
 pytestmark = pytest.mark.slow
 W = "/api/v2/workspaces"
@@ -33,6 +33,11 @@ async def a_workspace(edge, name="web", *, by=None, template="empty", stopped=Fa
         },
     )
     return id
+
+
+async def at_rest(edge):
+    """Whether the turn of every chat is over, so that nobody writes its status any more."""
+    return not await edge.execute("SELECT FROM chats WHERE status = 'running'")
 
 
 async def names(edge, query, who=None):
@@ -135,6 +140,7 @@ async def test_one_is_removed_with_its_files_but_not_below_a_chat_at_work(edge, 
         "workspace_id": id,
     }
     chat = (await edge.member.post("/api/experimental/chats", new)).document
+    await eventually(lambda: at_rest(edge))
     await edge.execute("UPDATE chats SET status = 'requires_action'")
 
     refused = await edge.member.delete(f"{W}/{id}")

@@ -52,7 +52,8 @@ async def a_process(directory):
 
 
 @pytest.fixture
-async def two(tmp_path):
+async def two(tmp_path, monkeypatch):
+    monkeypatch.setattr(peers, "ANSWER_SECONDS", PATIENCE_SECONDS)
     directory = tmp_path / "peers"
     async with a_process(directory) as one, a_process(directory) as other:
         yield one, other

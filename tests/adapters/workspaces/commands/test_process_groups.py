@@ -133,4 +133,4 @@ async def test_others_go_on_while_it_ends(lifeline, group):
         await lifeline.close()
         nursery.cancel_scope.cancel()
 
-    assert len(beats) > 20
+    assert len(beats) > 5, "where it is waited for without a pause there is one"

@@ -428,6 +428,9 @@ async def test_a_fork_bomb_has_a_bound(marker):
         user = NOBODY if os.geteuid() == 0 else None
         with begun(words, user=user) as bomb:
             said = bomb.stdout.readline()
+            await until(
+                lambda: sleepers(marker)
+            )  # the first is forked, and becomes one in a moment
             count = len(sleepers(marker))
             bomb.kill()
 

@@ -6,7 +6,6 @@ from dataclasses import replace
 
 import pytest
 import trio
-from trio.testing import MockClock
 
 from actors.law.store.hints import ContextChanged, HintsLost
 from actors.prompts.ports import UnreadableFile
@@ -268,12 +267,6 @@ async def test_without_its_directory_a_chat_goes_on_and_says_why(process):
     assert await process.contexts.instructions(chat) is None
     assert () == await process.contexts.of(chat)
     assert (False, GONE) == await process.shown(chat)
-
-
-@pytest.fixture
-def leaping_clock():
-    """Goes with the wall, for there are threads that take their time; and leaps when told to."""
-    return MockClock(rate=1)
 
 
 @pytest.mark.slow

@@ -7,7 +7,7 @@ from uuid import UUID
 
 import pytest
 import trio
-from trio.testing import MockClock, wait_all_tasks_blocked
+from trio.testing import wait_all_tasks_blocked
 
 from actors.prompts.ports import UnreadableFile
 from adapters.postgres.driver.faults import DatabaseGone
@@ -63,12 +63,6 @@ async def a_watch(top, told=None):
         await wait_all_tasks_blocked()
         yield watch, told
         nursery.cancel_scope.cancel()
-
-
-@pytest.fixture
-def leaping_clock():
-    """Goes with the wall, for there are threads that take their time; and leaps when told to."""
-    return MockClock(rate=1)
 
 
 @pytest.fixture
@@ -252,14 +246,14 @@ async def test_one_that_was_never_there_is_told_of_to_who_asks_only(tmp_path):
     assert [] == told.said
 
 
-async def test_what_cannot_be_read_is_complained_of_once(home, tmp_path, caplog):
-    async with a_watch(tmp_path) as (watch, _):
-        for _ in range(3):
-            await watch.look(TWO)
-        put(tmp_path / str(TWO), **{"AGENTS.md": "two"})
+async def test_what_cannot_be_read_is_complained_of_once(tmp_path, caplog):
+    watch = WorkspaceWatch(lambda workspace: str(tmp_path / str(workspace)), Told())
+    for _ in range(3):
         await watch.look(TWO)
-        shutil.rmtree(tmp_path / str(TWO))
-        await watch.look(TWO)
+    put(tmp_path / str(TWO), **{"AGENTS.md": "two"})
+    await watch.look(TWO)
+    shutil.rmtree(tmp_path / str(TWO))
+    await watch.look(TWO)
 
     assert ["context.unread"] * 2 == [record.getMessage() for record in caplog.records]
     assert 4 == watch.statistics().unread_count

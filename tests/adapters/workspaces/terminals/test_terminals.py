@@ -15,9 +15,9 @@ from trio_websocket import ConnectionClosed
 
 from adapters.http.endpoints import SocketClosed
 from adapters.workspaces.store import OwnedWorkspaces, OwnerScope
+from adapters.workspaces.terminals import sharing, wire
 from adapters.workspaces.terminals import terminal as one
 from adapters.workspaces.terminals import terminals as table
-from adapters.workspaces.terminals import wire
 from adapters.workspaces.terminals.sharing import (
     MessageLine,
     TypedMessages,
@@ -147,6 +147,13 @@ def running_below(top):
     return [pid for pid in found if alive(pid)]
 
 
+async def until_nothing_runs_below(top):
+    """What is killed is gone in its own time."""
+    with trio.fail_after(PATIENCE_SECONDS):
+        while running_below(top):
+            await trio.sleep(0.005)
+
+
 async def test_a_shell_is_a_proper_terminal(anywhere):
     id = await anywhere.start(rows=31, columns=101)
     async with anywhere.screen(id) as screen:
@@ -163,7 +170,7 @@ async def test_a_shell_is_a_proper_terminal(anywhere):
         await screen.until("code=130")
 
         await screen.type("sleep 1001 &\r")
-        await screen.type("jobs; kill %1; wait; echo all=done\r")
+        await screen.type("jobs; kill %1; wait; echo all=do''ne\r")
         assert "Running" in await screen.until("all=done")
 
         await screen.resize(40, 132)
@@ -282,7 +289,7 @@ async def test_it_ends_with_its_workspace_and_all_that_it_has_started(anywhere):
         await anywhere.edge.member.post(f"{W}/{anywhere.id}/stop")
 
         assert "stopped" in (await screen.until_ended()).why
-    assert not running_below(top)
+    await until_nothing_runs_below(top)
     answer = await anywhere.edge.member.post(anywhere.path)
     assert (409, "The workspace is stopped.") == (answer.status, answer.document["message"])
 
@@ -296,7 +303,7 @@ async def test_it_is_ended_by_its_owner(place):
         assert 204 == answer.status
         end = await screen.until_ended()
     assert (128 + signal.SIGKILL, "ended by its owner") == (end.exit_code, end.why)
-    assert not running_below(place.home.parent)
+    await until_nothing_runs_below(place.home.parent)
     async with place.screen(id) as late:
         assert end == await late.until_ended(), "one who comes a moment later is told"
     assert 404 == (await place.edge.member.delete(f"{place.path}/{'0' * 12}")).status
@@ -467,7 +474,10 @@ async def test_a_page_that_goes_while_a_terminal_elsewhere_writes_is_no_fault():
             await pass_on(MessageLine(ours), send, TypedMessages(10))
 
 
-async def test_a_terminal_of_another_process_is_listed_watched_typed_into_and_ended(place):
+async def test_a_terminal_of_another_process_is_listed_watched_typed_into_and_ended(
+    place, monkeypatch
+):
+    monkeypatch.setattr(sharing, "ANSWER_SECONDS", PATIENCE_SECONDS)
     here = place.edge.chats.lifecycle.terminals
     async with open_terminals(place.edge.chats.lifecycle.workspaces) as there:
         with trio.fail_after(PATIENCE_SECONDS):
