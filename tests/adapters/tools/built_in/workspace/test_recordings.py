@@ -2,6 +2,7 @@
 
 import io
 import os
+import re
 import subprocess
 from pathlib import Path
 from uuid import UUID, uuid4
@@ -18,6 +19,8 @@ from tests.fakes.screens import needs_desktop
 from tests.patience import PATIENCE_SECONDS
 
 pytestmark = [pytest.mark.slow, needs_desktop]
+
+PICTURE_BYTES = 1920 * 1080 * 4
 
 
 @pytest.fixture
@@ -36,9 +39,18 @@ async def child(daemon):
 
 
 async def moved(daemon, chat, *, times):
+    """Move the pointer, and wait each time until ffmpeg has been given a picture of that."""
     for at in range(times):
+        before = packed_bytes()
         await daemon.call(chat, "computer", action="mouse_move", coordinate=[100 + 50 * at, 300])
-        await trio.sleep(0.25)  # a picture is taken five times a second
+        await until(lambda before=before: packed_bytes() >= before + PICTURE_BYTES)
+
+
+def packed_bytes():
+    """What ffmpeg has read."""
+    [packer] = packers()
+    [count] = re.findall(r"^rchar: (\d+)", packer.with_name("io").read_text(), re.MULTILINE)
+    return int(count)
 
 
 async def until(check):
