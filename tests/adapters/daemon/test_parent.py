@@ -139,14 +139,31 @@ def test_who_is_never_ready_is_not_tried_again(caplog):
     assert "process.ended" not in [record.message for record in caplog.records]
 
 
+class JumpingClock:
+    """The machine's, for the parent; two silences pass at once when a test says so."""
+
+    def __init__(self, monkeypatch):
+        self._ahead = 0.0
+        monkeypatch.setattr(loop, "machine", lambda: machine() + self._ahead)
+
+    def pass_silences(self, family):
+        """Whoever says something is heard before there is another silence."""
+        self._ahead += children.SILENCES_MAX * children.SILENCE_SECONDS
+        first = family.children[0]
+        until(family, lambda: not first._silences and first.silent_at > loop.machine())
+
+
 def test_who_gives_no_sign_of_life_is_killed(monkeypatch, caplog):
-    monkeypatch.setattr(children, "SILENCE_SECONDS", 0.2)
+    clock = JumpingClock(monkeypatch)
     program = STOPS_WELL + "if number == '2': ready(); time.sleep(60)\n" + SERVES
     with a_family(program) as family:
         until(family, lambda: family.all_ready)
         child = family.children[1]
         pid = child.process.pid
 
+        clock.pass_silences(family)
+        assert child.runs, "after one silence the parent may have slept itself"
+        clock.pass_silences(family)
         until(family, lambda: child.process.pid != pid)
 
     [silent] = [record.fields for record in caplog.records if record.message == "process.silent"]
@@ -154,13 +171,15 @@ def test_who_gives_no_sign_of_life_is_killed(monkeypatch, caplog):
 
 
 def test_who_hangs_up_but_does_not_end_is_killed(monkeypatch):
-    monkeypatch.setattr(children, "SILENCE_SECONDS", 0.2)
+    clock = JumpingClock(monkeypatch)
     program = STOPS_WELL + "if number == '2': ready(); line.close(); time.sleep(60)\n" + SERVES
     with a_family(program) as family:
         until(family, lambda: family.all_ready)
         child = family.children[1]
         pid = child.process.pid
 
+        until(family, lambda: child.line is None)
+        clock.pass_silences(family)
         until(family, lambda: child.process.pid != pid)
 
 

@@ -13,6 +13,7 @@ from adapters.cli.completion import asking
 from adapters.daemon.listening.daemons import FOLDER, announced, daemon_here, listening_daemons
 from adapters.settings import read_config
 from adapters.settings.refusals import CannotStart
+from tests.e2e.processes import free_ports
 
 NOBODY = 65534
 STRANGER = f"""\
@@ -39,7 +40,7 @@ def config(tmp_path):
 def said_by_a_daemon(config):
     """The file of a daemon that runs, as `announced` writes it."""
     with (
-        socket.create_server(("127.0.0.1", 0)) as listener,
+        socket.create_server(("127.0.0.1", free_ports())) as listener,
         announced(config, f"127.0.0.1:{listener.getsockname()[1]}"),
     ):
         [path] = (config.data_dir / FOLDER).iterdir()
