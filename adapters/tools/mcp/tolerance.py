@@ -100,11 +100,10 @@ class StreamMender:
 
 
 def _whole(data: bytes) -> int:
-    """Return how far it is known what the data is. A backslash before the end may be half of an
-    escaped one."""
+    """Return how far it is known what the data is. Backslashes escape each other in pairs, so a
+    backslash before the end may be the second one of a pair: then its pair waits, too."""
     found = _OPEN.search(data, max(0, len(data) - _OPEN_BYTES))
     assert found is not None, "nothing at all fits, too"
     start = found.start()
-    while start < len(data) and start and data[start - 1 : start] == b"\\":
-        start -= 1
-    return start
+    backslashes = start - len(data[:start].rstrip(b"\\"))
+    return start - backslashes % 2

@@ -157,3 +157,14 @@ def test_what_is_over_is_not_held_back():
     event = b'data: {"text":"a\\n"}\n\n'
 
     assert event == StreamMender().feed(event)
+
+
+@pytest.mark.parametrize("before", [b"", b"a", b"\\u0041"])
+def test_no_more_is_held_back_than_may_be_an_escape(before):
+    """A server may send backslashes without an end: what is held back has no other bound."""
+    mending, sent = StreamMender(), before + b"\\" * 65_536
+    said = mending.feed(sent)
+
+    assert len(sent) - len(said) <= 12
+    for _ in range(3):
+        assert 65_536 - 12 <= len(mending.feed(b"\\" * 65_536))
