@@ -156,7 +156,12 @@ async def tools_of(client: "Client", source: ToolServer) -> Sequence[ServerTool]
     for listed in await _listed(client):
         if not source.allows(listed.name):
             continue
-        tool = _offered(listed, source)
+        try:
+            tool = _offered(listed, source)
+        except ValueError:  # such a schema would make every request to a provider unreadable
+            what = f"the schema of {listed.name[:80]}: NaN and Infinity are not JSON"
+            emit("mcp.left_out", "warning", server=source.slug, what=what)
+            continue
         size += len(tool.local.tool.schema.encode())
         if size > SCHEMAS_BYTES_MAX:
             _left_out(source, "the schemas of all tools", size, SCHEMAS_BYTES_MAX)
@@ -214,8 +219,9 @@ def _offered(listed: "ListedTool", source: ToolServer) -> ServerTool:
 
 
 def _plain(schema: dict[str, Any]) -> dict[str, Any]:
-    """Return the schema without halves of characters, which no provider takes."""
-    plain: dict[str, Any] = json.loads(well_formed(json.dumps(schema)))
+    """Return the schema without halves of characters, which no provider takes. ValueError: it holds
+    a number that JSON does not have, as some servers write it all the same."""
+    plain: dict[str, Any] = json.loads(well_formed(json.dumps(schema, allow_nan=False)))
     return plain
 
 

@@ -1,6 +1,7 @@
-"""What tools are called when several servers have them."""
+"""What is kept of a server's tools, and what they are called when several servers have them."""
 
 import json
+from dataclasses import replace
 from uuid import UUID
 
 import pytest
@@ -8,6 +9,7 @@ import pytest
 from actors.chat.turn.ports import LocalTool
 from actors.law.parts.prompt import ToolDefinition
 from actors.tools.call_checks import schema_fault
+from adapters.tools.mcp.http import ServerAddress, Visit
 from adapters.tools.mcp.listing import (
     ServerTool,
     ToolServer,
@@ -18,8 +20,12 @@ from adapters.tools.mcp.listing import (
     is_allowed,
     offered_schema,
     tool_name,
+    tools_of,
+    workspace_server,
 )
+from adapters.tools.mcp.sdk.clients import connect
 from adapters.tools.mcp.servers import ServerConfig
+from tests.fakes.tool_server import a_server, listing, tool
 
 
 def a_tool(slug, name, id=None):
@@ -134,3 +140,15 @@ def test_arguments_beside_an_intent_are_checked_however_they_are_wrapped(argumen
     accepted = json.loads(accepted_schema(schema))
 
     assert fits is (schema_fault(arguments, accepted, strict=False) is None)
+
+
+@pytest.mark.parametrize("with_intent", [False, True])
+async def test_a_tool_whose_schema_no_provider_could_read_is_left_out(with_intent):
+    """Python's servers write such numbers unless they are told not to."""
+    endless = {"type": "object", "properties": {"n": {"maximum": float("inf")}}}
+    answers = {"tools/list": listing(tool("a", "", endless), tool("b"))}
+    source = replace(workspace_server("s"), with_intent=with_intent)
+    async with a_server(answers) as s, connect(ServerAddress(s.url), Visit()) as client:
+        found = await tools_of(client, source)
+
+    assert ["b"] == [tool.name for tool in found]
