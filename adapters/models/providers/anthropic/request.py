@@ -209,8 +209,8 @@ def _settled_count(messages: Sequence[PromptMessage], options: AnthropicOptions)
         role, is_empty = _role(said), not any(True for _ in _blocks(said, options))
         if marked >= CACHED_MESSAGES and not is_empty and role != next_role:
             return count
-        marked += not is_empty
-        next_role = "" if is_empty else role
+        if not is_empty:  # what is not written keeps no neighbours apart
+            marked, next_role = marked + 1, role
     return 0
 
 

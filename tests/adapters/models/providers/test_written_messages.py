@@ -3,7 +3,7 @@
 import json
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from actors.law.parts.message import ReasoningPart
@@ -71,6 +71,7 @@ growing = (
         + [(type, model, to_chats(type)) for type, model in CHATS]
     ),
 )
+@example([ROWS[at] for at in (0, 4, 0, 3)], [], ("anthropic", "m", to_anthropic))  # a silent one
 def test_a_request_that_grew_is_the_one_that_is_written_anew(rows, cuts, way):
     type, model, write = way
     whole, known = history(*rows), GrowingPrompt()
