@@ -58,8 +58,10 @@ async def a_server_of_its_own():
 async def crash(conninfo, network):
     """Kill the server when COMMIT is held; when it is back, let strangers commit; then let go."""
     await network.struck.wait()
-    victim = await DatabaseConnection.open(conninfo)
+    victim, bystander = [await DatabaseConnection.open(conninfo) for _ in range(2)]
     os.kill(victim.backend, signal.SIGKILL)
+    with pytest.raises(DatabaseGone):  # the server has noticed, and cuts all
+        await bystander.execute("SELECT pg_sleep(600)")
     victim.close()
     stranger = await reopen(conninfo)
     for _ in range(20):
