@@ -23,7 +23,7 @@ def test_a_run_starts_and_ends_its_own_daemon_and_writes_its_results(home):
 
     code, out, err = run("bench", *TINY, "--out", home / "results", TMPDIR=str(home))
 
-    assert (0, "") == (code, err), err
+    assert (0, "") == (code, err), out + err
     assert "no failures" in out
     told = json.loads((home / "results" / "load.json").read_text())
     [row] = told["rows"]
@@ -71,7 +71,7 @@ def test_a_daemon_that_runs_is_loaded_with_our_provider_or_its_own_model(home):
             "bench", *TINY, *where, "--provider=127.0.0.1:0", PROMPTCORNER_TOKEN=TOKEN
         )
 
-        assert (0, "") == (code, err), err
+        assert (0, "") == (code, err), out + err
         told = json.loads(out)
         [row] = told["rows"]
         assert {} == row["failures"]
@@ -81,7 +81,7 @@ def test_a_daemon_that_runs_is_loaded_with_our_provider_or_its_own_model(home):
 
         # Its provider is gone with the run: the daemon's own model is asked now.
         code, out, err = run("bench", *TINY, *where, PROMPTCORNER_TOKEN=TOKEN)
-        assert (0, "") == (code, err), err
+        assert (0, "") == (code, err), out + err
         [row] = json.loads(out)["rows"]
         assert row["floor"] is None
         assert "request" not in row["phases"]["follow_up"]["times"]

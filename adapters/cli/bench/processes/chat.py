@@ -185,6 +185,7 @@ class BenchChat:
         """
         began = machine()
         if self.talk.turn.ended is None:
+            self.talk.turn.is_interrupted = True
             await self._ask("interrupt", 200, "POST", f"{CHATS}/{self.id}/interrupt")
         await self.over()
         ended = self.talk.turn.ended_at

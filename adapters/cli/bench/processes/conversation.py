@@ -1,7 +1,8 @@
 """A conversation as its stream tells it: which turn goes on, and when it had what. Pure.
 
 The rules are those of the reference's load generator: a status that is told again means nothing,
-and `waiting` ends a turn only after some output, for it is also the status before the turn.
+and `waiting` ends a turn only after some output, for it is also the status before the turn. A turn
+that is interrupted may end before it has said anything.
 
 Our fake provider writes into each delta when it was sent, and into the first one when it was asked:
 microseconds on the machine's clock, of which the last nine digits are told.
@@ -62,6 +63,7 @@ class Turn:
     output: float | None = None
     delays: list[float] = field(default_factory=list)  # of deltas, from provider to watcher
     deltas: int = 0
+    is_interrupted: bool = False
     ended: Ended | None = None
     ended_at: float = 0.0
 
@@ -118,8 +120,10 @@ class WatchedTalk:
         if status == self._last:
             return False
         turn = self.turn
-        is_early = status == "waiting" and turn.output is None
-        if is_early and (turn.running is not None or self.completed):
+        is_silent = status == "waiting" and turn.output is None
+        if is_silent and turn.running is not None and not turn.is_interrupted:
+            return False
+        if is_silent and turn.running is None and self.completed:
             return False
         self._last = status
         if status == "running" and turn.running is None:

@@ -119,6 +119,17 @@ def test_a_later_turn_does_not_end_with_the_status_before_it():
     assert (2, 5.0) == (talk.completed, talk.turn.ended_at)
 
 
+def test_a_turn_that_is_interrupted_ends_before_it_has_said_anything():
+    talk = WatchedTalk()
+    talk.begin(1.0)
+    talk.hear(json.dumps([part("x"), status("waiting")]).encode(), 2.0)
+    talk.begin(3.0).is_interrupted = True
+
+    assert not talk.hear(json.dumps([status("waiting")]).encode(), 4.0)
+    assert talk.hear(json.dumps([status("running"), status("waiting")]).encode(), 5.0)
+    assert ("waiting", 5.0) == (talk.turn.ended, talk.turn.ended_at)
+
+
 def test_moments_of_the_provider_are_heard_when_the_digits_begin_anew():
     talk = WatchedTalk()
     asked, sent, heard = 999.999990, 1000.0, 1000.000010
