@@ -68,9 +68,8 @@ async def test_a_chat_is_shown_and_written_to_within_a_page_that_may(page, api, 
     await is_so(page, "!document.querySelector('nav.side')")
     await is_so(page, "document.querySelector('a[target=_blank][aria-label^=Open]')")
     field = "document.querySelector('textarea')"
-    await is_so(page, field)
-    await inside(page, f"{field}.focus()")
-    await is_so(page, f"document.hasFocus() && document.activeElement === {field}")
+    is_focused = "(it.focus(), document.hasFocus() && document.activeElement === it)"
+    await is_so(page, f"(it => it && {is_focused})({field})")
     await page.type("[[text: and answered]] once more")
     await is_so(page, f"{field}.value.endsWith('once more')")
     await page.press("Enter")

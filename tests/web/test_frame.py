@@ -34,6 +34,15 @@ async def is_wide(page, selector, pixels):
     await page.until_true(is_so, f"{selector} is {pixels} wide")
 
 
+async def say_in(page, chat, text):
+    """Say something in one of several chats beside each other."""
+    field = f"document.querySelector('.column[data-chat=\"{chat}\"] textarea')"
+    await page.until(f"(it => it && (it.focus(), document.activeElement === it))({field})")
+    await page.type(text)
+    await page.press("Enter")
+    await page.until_text(text, f'.column[data-chat="{chat}"] [role=log]')
+
+
 async def test_the_regions_are_folded_and_drawn_and_stay_so(page, api):
     chat = await api.chat("[[text: Good evening.]]")
     await page.goto(f"/c/{chat}")
@@ -254,10 +263,7 @@ async def test_several_chats_stand_beside_each_other_and_keys_are_about_one(page
     assert [] == await page.js(CUT_LIGHTS)
 
     for chat, text in ((one, "To the first"), (two, "To the second")):
-        await page.js(f"document.querySelector('.column[data-chat=\"{chat}\"] textarea').focus()")
-        await page.type(text)
-        await page.press("Enter")
-        await page.until_text(text, f'.column[data-chat="{chat}"] [role=log]')
+        await say_in(page, chat, text)
     await page.js("document.activeElement.blur()")
     await page.press("<")
     await page.until(f"document.activeElement.closest('.column')?.dataset.chat === '{one}'")
@@ -342,10 +348,7 @@ async def test_four_chats_stream_beside_each_other_and_each_shows_its_own(page, 
     for number, chat in enumerate(chats):
         await page.until_text(f"Answer {number}.", f'.column[data-chat="{chat}"] [role=log]')
     for chat, text in zip(chats, texts, strict=True):
-        await page.js(f"document.querySelector('.column[data-chat=\"{chat}\"] textarea').focus()")
-        await page.type(text)
-        await page.press("Enter")
-        await page.until_text(text, f'.column[data-chat="{chat}"] [role=log]')
+        await say_in(page, chat, text)
 
     for chat in chats:
         stored = await api.answer(chat, number=2)

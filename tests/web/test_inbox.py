@@ -113,8 +113,16 @@ async def test_a_browser_is_pushed_to_by_a_switch_and_shows_what_comes(page, api
 
 async def worker_of(page):
     """The worker of the page, which keeps what it shows."""
-    targets = (await page.browser.do("Target.getTargets"))["targetInfos"]
-    [id] = [each["targetId"] for each in targets if each["url"] == f"{page.url}/web/worker.js"]
+    address = (f"{page.url}/web/worker.js", page.context)
+
+    async def target():
+        targets = (await page.browser.do("Target.getTargets"))["targetInfos"]
+        where = [
+            ((each["url"], each.get("browserContextId")), each["targetId"]) for each in targets
+        ]
+        return next((id for place, id in where if place == address), None)
+
+    id = await page.until_true(target, "the worker of the page runs")
     attached = await page.browser.do("Target.attachToTarget", targetId=id, flatten=True)
     await page.browser.do("Runtime.evaluate", attached["sessionId"], expression=KEEPS)
     return attached["sessionId"]

@@ -56,21 +56,22 @@ async def test_a_user_has_their_calls_recorded_and_reads_them(page, api, hooks):
     chat = await api.chat("[[text: all is well]] how are you")
     await page.goto(f"/c/{chat}")
     await page.click("tab", re.compile("^Calls"))
-    await page.until_text("Turn ", "aside.panel")
-    await page.js(
-        "[...document.querySelectorAll('aside.panel summary')].find(each =>"
-        " each.textContent.startsWith('Turn')).click()"
-    )
+    await unfold(page, "Turn ")
     await page.until_text("Step 1", "aside.panel")
     await page.until_text("Save as JSON", "aside.panel")
     for name in ("Asked", "Answered", "Exchange 1: 200"):
-        await page.js(
-            "[...document.querySelectorAll('aside.panel summary')].find(each =>"
-            f" each.textContent.trim() === {name!r}).click()"
-        )
+        await unfold(page, name)
     await page.until_text('"finish_reason": "stop"', "aside.panel")
     await page.until_text("content_block_delta", "aside.panel")
     assert [] == await page.faults_of_access()
+
+
+async def unfold(page, begin):
+    """Click the summary in the panel that begins like this, as soon as it is there."""
+    await page.until(
+        "(it => it && (it.click(), true))([...document.querySelectorAll('aside.panel summary')]"
+        f".find(each => each.textContent.trim().startsWith({begin.strip()!r})))"
+    )
 
 
 async def test_a_chat_without_records_says_how_to_have_them(page, api, hooks):
@@ -94,10 +95,11 @@ async def test_what_a_hook_has_done_is_seen(page, api, hooks):
     await api.say(chat, f"{changed} [[text: well]]", "waiting")
     await page.goto(f"/c/{chat}")
     await page.until_text("Someone reads along.")
-    await page.js("document.querySelectorAll('.stretch, details').forEach(d => (d.open = true))")
-    await page.until_text("refused by a rule")
-    await page.until_text("changed by a rule")
-    await page.until_text("not on a friday")
+    await page.until(
+        "document.querySelectorAll('.stretch, details').forEach(d => (d.open = true)),"
+        "['refused by a rule', 'changed by a rule', 'not on a friday'].every(words =>"
+        " document.body.innerText.includes(words))"
+    )
     assert [] == await page.faults_of_access()
 
 

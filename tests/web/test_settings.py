@@ -5,6 +5,7 @@ import re
 import httpx2
 import pytest
 
+from tests.patience import PATIENCE_SECONDS
 from tests.web.house import CHATS, HEADER
 from tests.web.page import PHONE, a_page
 from tests.web.stories import SLOWLY
@@ -106,7 +107,8 @@ async def test_a_token_is_shown_once_and_can_be_revoked(page, house):
     await page.click("button", "Make a token")
     token = await (await page.find("textbox", "Your new token")).value()
 
-    async with httpx2.AsyncClient(base_url=house.url, headers={HEADER: token}) as program:
+    how = {"base_url": house.url, "headers": {HEADER: token}, "timeout": PATIENCE_SECONDS}
+    async with httpx2.AsyncClient(**how) as program:
         assert 200 == (await program.get("/api/v2/users/me")).status_code
         await page.click("button", "Revoke")
         dialog = await page.css("dialog .btn.bad")

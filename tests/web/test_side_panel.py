@@ -170,7 +170,7 @@ async def test_files_are_walked_through_looked_at_and_referred_to(page, api):
     await page.click("button", "Back to the folder")
     await page.until_focused("button", "page.html 40 B")
     await page.click("button", "Refer to page.html")
-    assert "`src/deep/page.html` " == await page.value("Message")
+    await page.until_is("`src/deep/page.html` ", page.value, "Message")
 
     await page.click("button", "Workspace")
     await page.click("button", re.compile("^data.bin"))
