@@ -120,7 +120,10 @@ async def _request(stream):
     head, _, body = data.partition(b"\r\n\r\n")
     size = int(head.lower().partition(b"content-length:")[2].split(b"\r\n")[0])
     while len(body) < size:
-        body += await stream.receive_some(65_536)
+        more = await stream.receive_some(65_536)
+        if not more:
+            return None
+        body += more
     return json.loads(body)
 
 

@@ -10,6 +10,7 @@ import socket
 import subprocess
 import sys
 import time
+import zlib
 from pathlib import Path
 
 from tests.patience import PATIENCE_SECONDS
@@ -19,6 +20,7 @@ EVENTUALLY_SECONDS = PATIENCE_SECONDS
 PROGRAM_VARIABLE = "PROMPTCORNER_TESTS_PYTHON"  # names another Python that has promptcorner
 POLL_SECONDS = 0.01
 PORTS = 20_000, 32_000  # below those that the system chooses from
+WORKERS_MAX = 24  # of a run, who share these ports
 
 
 def eventually(check, what):
@@ -33,15 +35,25 @@ def eventually(check, what):
 def free_ports(count=1):
     """The first of so many neighbouring ports of this machine at which no process listens.
 
-    They are none of those that the system gives to whoever asks for any, so that no other process
-    gets one of them before it is used.
+    They are none of those that the system gives to whoever asks for any, and those of one worker of
+    a run are none of another's, so that no other process gets one of them before it is used.
     """
+    begin, end = _ports_of_this_worker()
     while True:
-        first = random.randrange(*PORTS)
+        first = random.randrange(begin, end - count)
         with contextlib.ExitStack() as probes, contextlib.suppress(OSError):
             for port in range(first, first + count):
                 probes.enter_context(socket.create_server(("127.0.0.1", port)))
             return first
+
+
+def _ports_of_this_worker():
+    """The first of its ports, and the first of the next one's; runs beside each other differ."""
+    share = (PORTS[1] - PORTS[0]) // WORKERS_MAX
+    run = zlib.crc32(os.environ.get("PYTEST_XDIST_TESTRUNUID", str(os.getpid())).encode())
+    worker = int(os.environ.get("PYTEST_XDIST_WORKER", "gw0").removeprefix("gw"))
+    begin = PORTS[0] + (run + worker) % WORKERS_MAX * share
+    return begin, begin + share
 
 
 def belonging_to(directory):

@@ -116,9 +116,16 @@ class Api:
         document = {"decision": decision, **more}
         return (await self.client.post(path, json=document)).status_code
 
+    async def messages(self):
+        return (await self.good("GET", f"/{self.chat}/messages"))["messages"]
+
     async def said(self):
-        page = await self.good("GET", f"/{self.chat}/messages")
-        return json.dumps(page["messages"])
+        return json.dumps(await self.messages())
+
+    async def calls_of(self, tool):
+        parts = [part for message in await self.messages() for part in message["content"]]
+        found = [part for part in parts if part["type"] == "tool-call"]
+        return [part for part in found if part["tool_name"] == tool]
 
 
 @asynccontextmanager
@@ -258,9 +265,9 @@ async def test_what_nobody_decides_is_denied_in_time(home, settings, mark, provi
         async with api_of(daemon) as api:
             await api.begin()
             await api.say(calls(marking(mark)))
-            [asked] = await api.asked()
             await api.until("waiting")
-            late = await api.decide(asked)
+            [call] = await api.calls_of("execute")
+            late = await api.decide(call)
 
     assert LATE in json.dumps(provider.requests(api.chat)[-1]["body"])
     assert (409, 0) == (late, runs(mark))
@@ -349,7 +356,7 @@ async def test_who_comes_back_is_shown_what_waits(home, settings, mark):
             [asked] = await api.asked()
             async with watching(daemon, api.chat) as told:
                 with trio.fail_after(EVENTUALLY_SECONDS):
-                    while not told.approvals:
+                    while not (told.approvals and told.status):
                         await trio.sleep(0.02)
 
     assert [asked["tool_call_id"]] == [one.tool_call_id for one in told.approvals]

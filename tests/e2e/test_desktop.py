@@ -24,7 +24,7 @@ pytestmark = [pytest.mark.slow, needs_desktop]
 
 ADMIN = "a-token-of-the-first-admin-for-these-tests"
 CREATES = '[[tool-calls: create_workspace:{"template_id":"empty"}]] [[text: done]]'
-TERMINAL = "xterm -fn fixed -geometry 80x24+100+100 -e sh -c 'cat > typed'"
+TERMINAL = "xterm -fn fixed -geometry 80x24+100+100 -e sh -c 'touch begun; cat > typed'"
 INSIDE = [300, 250]
 # What an agent does on each vendor's wire: a look, a terminal, a click into it, words.
 FOR_ANTHROPIC = [
@@ -125,11 +125,13 @@ async def test_an_agent_looks_clicks_and_types_and_the_screen_changes(vendor, ho
         await client.send(root, asked_for("spawn_agent", spawn))
         child = (await told(client, root))["chat_id"]
         await results(client, child)
-        for step in (calls[1:2], calls[2:]):
-            await client.send(child, spoken(step))
-            shown = await results(client, child)
+        await client.send(child, spoken(calls[1:2]))
+        await results(client, child)
+        eventually((home / "begun").exists, "there is a terminal")
+        await client.send(child, spoken(calls[2:]))
+        shown = await results(client, child)
 
-    assert "hello\n" == (home / "typed").read_text()
+    eventually(lambda: (home / "typed").read_text() == "hello\n", "it is written")
     pictures = [
         Image.open(io.BytesIO(base64.b64decode(json.loads(each.result)["data"])))
         for each in shown

@@ -280,7 +280,11 @@ async def test_a_poisoned_chat_stops_loudly_and_is_not_handed_round(home, provid
             assert "fault in the server" in stopped.chat.last_error.message
             assert None is stopped.chat.holder
             assert 1 == len(provider.requests(chat))
-            loud = [e for d in pair for e in d.entries if e["event"] == "chat.parked"]
+            loud = eventually(lambda: parked_at(pair), "it is told loudly")  # once it is stored
             assert [f"chat/{chat}"] == [entry["chat"] for entry in loud]
             other = await client.create("[[text: Fine.]]")
             assert "Fine." == await client.answer(other)
+
+
+def parked_at(daemons):
+    return [entry for each in daemons for entry in each.entries if entry["event"] == "chat.parked"]

@@ -109,9 +109,8 @@ def test_only_the_last_answer_is_the_answer(here):
 def test_standard_input_stands_behind_the_message_or_beside_it_as_a_file(here, model):
     chat = chat_of(here)
     run("chat", chat, "-m", "look at this", said="a line of it", **here)
-    assert "look at this\n\na line of it" in json.dumps(model.requests(chat)[-1]["body"]).replace(
-        "\\n", "\n"
-    )
+    asked = json.dumps([request["body"] for request in model.requests(chat)])
+    assert "look at this\n\na line of it" in asked.replace("\\n", "\n")
 
     code, out, err = run("chat", chat, "-m", "all of it", "--json", said="word " * 40_000, **here)
     [sent] = [each for each in records_of(out) if each.get("role") == "user"]
@@ -279,8 +278,8 @@ def test_a_watcher_survives_a_daemon_that_is_killed(corner):
     provider, _ = corner
     with tempfile.TemporaryDirectory(prefix="promptcorner-tests-") as top:
         Path(top).chmod(0o711)
-        home, short = Path(top) / "home", {"PROMPTCORNER_LEASE_SECONDS": "5"}
-        with a_daemon(home, **short, **provider.settings) as daemon:
+        home = Path(top) / "home"
+        with a_daemon(home, **provider.settings) as daemon:
             listen = daemon.wait_ready()["listen"]
             here = {"PROMPTCORNER_URL": f"http://{listen}", "PROMPTCORNER_DATA_DIR": str(home)}
             chat = chat_of(here)
@@ -288,7 +287,7 @@ def test_a_watcher_survives_a_daemon_that_is_killed(corner):
                 record_where(process, lambda record: record["type"] == "status")
                 os.kill(daemon.process.pid, signal.SIGKILL)
                 daemon.process.wait()
-                with a_daemon(home, listen=listen, **short, **provider.settings) as other:
+                with a_daemon(home, listen=listen, **provider.settings) as other:
                     other.wait_ready()
                     run("chat", chat, "-m", "[[text: still here]] and now", **here)
                     record_where(process, lambda record: record.get("text") == "still here")

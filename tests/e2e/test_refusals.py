@@ -214,10 +214,11 @@ def test_a_limit_on_the_size_of_files(home):
 
 
 def test_nobody_listens():
-    with socket.create_server(("127.0.0.1", 0)) as listener:
-        port = listener.getsockname()[1]
+    with socket.socket() as taken:  # so that nobody else comes to listen there meanwhile
+        taken.bind(("127.0.0.1", 0))
+        port = taken.getsockname()[1]
 
-    said = refusal(DATABASE_URL=f"postgresql://ann:secret@127.0.0.1:{port}/chats")
+        said = refusal(DATABASE_URL=f"postgresql://ann:secret@127.0.0.1:{port}/chats")
 
     assert said == (
         f"database 127.0.0.1:{port}/chats: the server cannot be reached (Connection refused);"

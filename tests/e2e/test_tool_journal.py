@@ -79,8 +79,9 @@ async def test_what_has_ended_is_kept_and_what_was_under_way_is_not_run_again(
             [(_, made)] = results(await waited(client, chat))
             sent = await client.request(api.send(chat.id, WORKS))
             eventually(lambda: have_ended(database) == (2, 1), "one has ended, one is under way")
+            notes = Path(made["path"]) / "ran"
+            eventually(lambda: "slow\n" in notes.read_text(), "the other one works, too")
         first.kill()
-    notes = Path(made["path"]) / "ran"
     ran = notes.read_text()
 
     with a_daemon(home, **settings) as second:
