@@ -5,7 +5,7 @@ The generator waits until what it has yielded is taken, and is closed when the r
 
 from collections import deque
 from collections.abc import AsyncGenerator, AsyncIterator, Callable, Sequence
-from contextlib import aclosing, asynccontextmanager
+from contextlib import aclosing, asynccontextmanager, suppress
 from typing import Generic, TypeVar
 
 import trio
@@ -48,6 +48,7 @@ class _Stream(Generic[Item]):
         self._waiting: deque[Item] = deque()
         self._more = trio.Event()  # of the daemon's loop
         self._room = trio.Event()  # of the plugin's loop
+        self._waits_for_room = False  # set before it is looked for the last time
         self._is_told = (
             False  # that there is more; set before it is told, cleared before it is read
         )
@@ -67,11 +68,20 @@ class _Stream(Generic[Item]):
                     self._home.run_sync_soon(self.note_more)
                 if is_last:
                     return
-                while len(self._waiting) >= WAITING_MAX:
-                    self._room = trio.Event()
-                    await self._room.wait()
+                if len(self._waiting) >= WAITING_MAX:
+                    await self._wait_for_room()
                 if (count := count + 1) % IN_A_ROW_MAX == 0:
                     await trio.lowlevel.checkpoint()
+
+    async def _wait_for_room(self) -> None:
+        """Wait until there is room. The threads may change at any point: what is taken before it is
+        said that this waits is seen by the second look, and what is taken later tells us."""
+        while True:
+            self._room = trio.Event()
+            self._waits_for_room = True
+            if len(self._waiting) < WAITING_MAX:
+                return
+            await self._room.wait()
 
     def _note_room(self) -> None:
         self._room.set()
@@ -89,8 +99,10 @@ class _Stream(Generic[Item]):
     def take(self) -> Sequence[Item]:
         """Take what has been yielded since the last time."""
         taken = [self._waiting.popleft() for _ in range(len(self._waiting))]
-        if len(taken) >= WAITING_MAX and self._there is not None:
-            self._there.run_sync_soon(self._note_room)
+        if self._waits_for_room and self._there is not None:
+            self._waits_for_room = False
+            with suppress(trio.RunFinishedError):  # the plugin's loop has ended
+                self._there.run_sync_soon(self._note_room)
         return taken
 
 
