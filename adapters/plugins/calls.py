@@ -23,6 +23,15 @@ class PluginUnavailable(PluginFault):
     """A plugin does not run, or has too much to do. It may be asked again later."""
 
 
+def words_of(error: BaseException) -> str:
+    """Return an error in words. Those of a plugin may fail even when they are read."""
+    kind = type(error).__name__
+    try:
+        return f"{kind}: {error}"
+    except Exception:  # noqa: BLE001  the plugin's own code raised it
+        return kind
+
+
 class PluginState(Enum):
     """The states of a plugin. The values are the words in which people are told of them."""
 

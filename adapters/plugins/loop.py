@@ -26,6 +26,7 @@ from adapters.plugins.calls import (
     PluginUnavailable,
     ResultNotNeeded,
     Work,
+    words_of,
 )
 from adapters.settings import names
 from runtime.clock import now
@@ -40,6 +41,7 @@ CANCEL_GRACE_SECONDS = 1.0
 BLOCKED_SECONDS = 1.0  # without a turn of its loop; then the log says where its code is
 BLOCKED_SECONDS_MAX = 10.0  # then its calls end with a fault, and no more are begun till it turns
 LEAVE_SECONDS = 2.0  # for its thread to end when the daemon does; then it is left behind
+TASKS_PER_CALL = 2  # of ours: what the plugin's code runs in, and what waits for that
 TASKS_MAX = 10_000  # in its loop, left ones included; then it is asked nothing until there are less
 FAILURES_LOGGED_MAX = 10  # of its calls, in FAILURES_LOGGED_SECONDS; the others are only counted
 FAILURES_LOGGED_SECONDS = 10.0
@@ -73,6 +75,7 @@ class PluginLoop:
         self._calls: set[PluginCall] = set()
         self._pinged_at: float | None = None
         self._is_blocked = False
+        self._clock: int | None = None  # of what its thread has computed; None: there is none
         self._cpu_seconds = 0.0
         self._tasks = self._own_tasks = self._leak_said = 0
         self._logged_at: deque[float] = deque(maxlen=FAILURES_LOGGED_MAX)
@@ -84,10 +87,11 @@ class PluginLoop:
     async def load(self, work: Callable[[], Any]) -> Any:
         """Start the thread and run `work` in it, before anything else. PluginFault: it took too
         long. What it raises comes out of here."""
-        self._thread = threading.Thread(
+        thread = threading.Thread(
             target=self._live, args=(work,), name=f"plugin {self.name}", daemon=True
         )
-        self._thread.start()
+        thread.start()  # RuntimeError: the system has no more threads
+        self._thread = thread
         with CausedScope(seconds=LOAD_SECONDS):
             await self._has_loaded.wait()
         if self._loaded is None:
@@ -102,6 +106,8 @@ class PluginLoop:
 
     def begin_serving(self, brings: str) -> None:
         """Let the plugin be asked from now on; `brings` says in words what it has."""
+        if self.state is not PluginState.LOADING:  # its loop has ended meanwhile
+            return
         self.state, self.brings = PluginState.RUNNING, brings
         emit("plugin.loaded", "info", plugin=self.name, version=self.version, brings=brings)
 
@@ -284,7 +290,7 @@ class PluginLoop:
     def _note_turn(self, tasks: int) -> None:
         self._tasks = tasks
         is_used = any(not call.is_left for call in self._calls)  # they may have tasks of their own
-        left = 0 if is_used else tasks - self._own_tasks - len(self._calls)
+        left = 0 if is_used else tasks - self._own_tasks - TASKS_PER_CALL * len(self._calls)
         if left > 2 * self._leak_said:  # said again when there are twice as many
             self._leak_said = left
             emit("plugin.leaks", "warning", plugin=self.name, version=self.version, tasks=left)
@@ -297,19 +303,19 @@ class PluginLoop:
 
     def _cpu(self) -> float:
         """Return what the plugin's thread has computed, in seconds; 0 where that is not told."""
-        thread = self._thread
-        clock_of = getattr(time, "pthread_getcpuclockid", None)
-        if clock_of is None or thread is None or thread.ident is None or not thread.is_alive():
-            return 0.0
-        with suppress(OSError):
-            return time.clock_gettime(clock_of(thread.ident))
+        if self._clock is not None:
+            with suppress(OSError):  # the thread has ended
+                return time.clock_gettime(self._clock)
         return 0.0
 
     # in the plugin's thread
 
     def _live(self, work: Callable[[], Any]) -> None:
-        outcome.capture(names.run, self._serve, work)
-        self._tell_home(self._note_over)
+        # Only the thread itself may ask for its clock: it cannot have ended meanwhile.
+        if (clock_of := getattr(time, "pthread_getcpuclockid", None)) is not None:
+            self._clock = clock_of(threading.get_ident())
+        ended = outcome.capture(names.run, self._serve, work)
+        self._tell_home(partial(self._note_over, ended))
 
     async def _serve(self, work: Callable[[], Any]) -> None:
         loaded = outcome.capture(work)
@@ -329,10 +335,26 @@ class PluginLoop:
         self._nursery.start_soon(self._run, call)
 
     async def _run(self, call: PluginCall) -> None:
-        """Run one call. Whatever its code raises, a cancellation too, is its outcome."""
-        with call.scope, call.shelter:
+        """Run one call. Whatever its code raises, a cancellation too, is its outcome.
+
+        It has a task of its own: a nursery or a cancel scope that its code leaves open ends with
+        that task, as an error of this call, and not of the loop with all other calls.
+        """
+        ended: outcome.Outcome[Any] | None = None
+
+        async def run_alone() -> None:
+            nonlocal ended
             ended = await outcome.acapture(call.work)
-        self._tell_home(partial(self._note_outcome, call, ended))
+
+        try:
+            with call.scope, call.shelter:
+                async with trio.open_nursery() as own:
+                    own.start_soon(run_alone)
+        except Exception as error:  # noqa: BLE001  of trio, about what was left open
+            ended = outcome.Error(error)
+        finally:
+            assert ended is not None, "a task that was started has run"
+            self._tell_home(partial(self._note_outcome, call, ended))
 
     def _tell_home(self, do: Callable[[], object]) -> None:
         with suppress(trio.RunFinishedError):
@@ -352,9 +374,14 @@ class PluginLoop:
             call.outcome = ended
         self._tell_caller(call)
 
-    def _note_over(self) -> None:
+    def _note_over(self, ended: "outcome.Outcome[Any]") -> None:
         """The thread has ended, perhaps without having been told to."""
-        if self.state in (PluginState.RUNNING, PluginState.BLOCKED):
+        error = ended.error if isinstance(ended, outcome.Error) else None
+        why = "its event loop has ended" + ("" if error is None else f": {words_of(error)}")
+        if not self._has_loaded.is_set():
+            self._loaded = outcome.Error(PluginFault(why))
+            self._has_loaded.set()
+        elif self.state in (PluginState.LOADING, PluginState.RUNNING, PluginState.BLOCKED):
             self.state = PluginState.ENDED
-            emit("plugin.ended", "error", plugin=self.name, version=self.version)
-            self._give_up("its event loop has ended")
+            emit("plugin.ended", "error", plugin=self.name, version=self.version, error=error)
+            self._give_up(why)

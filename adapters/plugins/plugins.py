@@ -13,7 +13,7 @@ from importlib.metadata import Distribution
 
 import trio
 
-from adapters.plugins.calls import PluginFault, PluginStatistics
+from adapters.plugins.calls import PluginFault, PluginStatistics, words_of
 from adapters.plugins.loading import (
     CannotLoad,
     PluginParts,
@@ -110,7 +110,7 @@ async def _loaded(wanted: Sequence[tuple[PluginLoop, Distribution | None]]) -> S
         except (CannotLoad, PluginFault) as fault:
             loop.fail(str(fault))
         except Exception as error:  # noqa: BLE001  the plugin's own code raised it
-            loop.fail(f"could not be imported: {type(error).__name__}: {error}", error)
+            loop.fail(f"could not be imported: {words_of(error)}", error)
 
     async with trio.open_nursery() as together:
         for loop, distribution in wanted:

@@ -166,7 +166,6 @@ async def test_what_a_call_raises_ends_that_call_alone(plugin, how, error):
 
 async def test_a_call_that_hangs_is_cancelled_with_its_caller(plugin, bounds):
     bounds(CANCEL_GRACE_SECONDS=PATIENCE_SECONDS)
-
     await cut_short(plugin, "hang")
 
     assert 0 == plugin.loop.statistics().calls
@@ -177,6 +176,7 @@ async def test_a_call_that_ignores_its_end_is_left_and_ends_later(plugin, bounds
 
     await cut_short(plugin, "swallow")
     lingering = plugin.loop.statistics()
+    await until(lambda: plugin.loop.statistics().tasks)
     echo = await called(plugin, "echo", '{"text": "a"}')
     let_go(plugin)
     await until(lambda: not plugin.loop.statistics().calls)
@@ -185,6 +185,7 @@ async def test_a_call_that_ignores_its_end_is_left_and_ends_later(plugin, bounds
     assert '{"output":"a"}' == echo
     [fields] = entries.of("plugin.lingers")
     assert "faulty" == fields["plugin"]
+    assert [] == entries.of("plugin.leaks")
     assert 0 == plugin.loop.statistics().lingering
 
 

@@ -34,6 +34,14 @@ async def crash() -> None:
     raise KeyError("a secret of the plugin")
 
 @ext.tool
+async def leave(what: str) -> None:
+    "Leave open what it has opened."
+    if what == "scope":
+        trio.CancelScope().__enter__()
+    else:
+        await trio.open_nursery().__aenter__()
+
+@ext.tool
 async def exit() -> None:
     "Leave."
     raise SystemExit
@@ -56,7 +64,7 @@ async def strange() -> object:
     "Return what is no JSON."
     return object()
 
-every = [look, write, erase, crash, exit, flood, nest, strange]
+every = [look, write, erase, crash, leave, exit, flood, nest, strange]
 """
 
 
@@ -84,7 +92,7 @@ async def said(tools, name, **arguments):
 
 
 async def test_a_chat_that_plans_or_explores_has_those_that_only_read(tools):
-    assert 8 == len(await names(tools))
+    assert 9 == len(await names(tools))
     assert ["look"] == await names(tools, plan_mode="plan")
     assert ["look"] == await names(tools, mode="explore")
 
@@ -127,6 +135,14 @@ async def test_a_fault_is_the_result_of_its_call(tools, name, arguments, words, 
     [entry] = entries.of("plugin.call_failed")
     assert ("worker", name) == (entry["plugin"], entry["tool"])
     assert 1 == tools.loop.statistics().failed_count
+
+
+@pytest.mark.parametrize("what", ["scope", "nursery"])
+async def test_a_call_that_leaves_something_open_ends_no_other(tools, what):
+    await said(tools, "leave", what=what)
+    found, is_error = await said(tools, "look")
+
+    assert ("call-1", False) == (found.get("call"), is_error), found
 
 
 async def test_a_call_is_cancelled_with_its_chat(tools):
