@@ -4,6 +4,7 @@ What a generator says is checked in the plugin's own thread: nothing that is no 
 it, and no more than an answer may have. What goes wrong ends the answer with a failure in words.
 """
 
+import math
 from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, fields, is_dataclass
@@ -30,7 +31,13 @@ from adapters.plugins.loop import PluginLoop
 from adapters.plugins.plugins import Plugins
 from adapters.plugins.streams import open_stream
 from promptcorner.ext import ModelProvider, ProviderError
-from promptcorner.ext.providers import ANSWER_CHARACTERS_MAX, ANSWER_SECONDS_MAX, DELTAS_MAX
+from promptcorner.ext.providers import (
+    ANSWER_CHARACTERS_MAX,
+    ANSWER_SECONDS_MAX,
+    COUNT_MAX,
+    DELTAS_MAX,
+    MESSAGE_CHARACTERS_MAX,
+)
 from runtime.clock import now, wall
 
 Delta = deltas.Delta
@@ -101,16 +108,10 @@ class PluginProvider:
     def failed(self, error: Exception) -> Delta:
         """Return the end of an answer that met an error, and count it if it is a fault."""
         if isinstance(error, ProviderError):
-            return deltas.AnswerFailed(
-                failure(
-                    error.kind,
-                    PLUGIN.type,
-                    retryable=error.retryable,
-                    message=str(error) or None,
-                    retry_after_seconds=error.retry_after_seconds,
-                    too_long=error.prompt_too_long,
-                )
-            )
+            try:
+                return deltas.AnswerFailed(_as_it_says(error))
+            except PluginFault as fault:
+                error = fault
         self.loop.note_failure(error, provider=self.provider.name)
         why = str(error) if isinstance(error, PluginFault) else "the log of the server says how"
         return deltas.AnswerFailed(
@@ -121,6 +122,45 @@ class PluginProvider:
                 message=f"The plugin {self.loop.name} failed: {why}.",
             )
         )
+
+
+def _as_it_says(error: ProviderError) -> ProviderFailure:
+    """Return the failure that a provider tells of on purpose. PluginFault: it makes no sense."""
+    name = type(error).__name__
+    for field, types in _OF_ERRORS.items():
+        value = getattr(error, field, None)
+        if not isinstance(value, types):
+            raise PluginFault(_not_of(types, value, field, name))
+    seconds = float(error.retry_after_seconds)
+    if not 0 <= seconds < math.inf:
+        raise PluginFault(f"retry_after_seconds of its {name} is {seconds:g}")
+    try:
+        words = str(error)
+    except Exception:  # noqa: BLE001  the plugin's own code raised it
+        raise PluginFault(f"its {name} cannot be read") from None
+    if len(words) > MESSAGE_CHARACTERS_MAX:
+        words = words[: MESSAGE_CHARACTERS_MAX - 1] + "…"
+    return failure(
+        error.kind,
+        PLUGIN.type,
+        retryable=error.retryable,
+        message=words or None,
+        retry_after_seconds=seconds,
+        too_long=error.prompt_too_long,
+    )
+
+
+_OF_ERRORS: Mapping[str, tuple[type, ...]] = {
+    "kind": (FailureKind,),
+    "retryable": (bool,),
+    "retry_after_seconds": (int, float),
+    "prompt_too_long": (bool,),
+}
+
+
+def _not_of(types: Sequence[type], value: object, field: str, owner: str) -> str:
+    wanted = " or ".join(each.__name__ for each in types)
+    return f"{field} of its {owner} is a {type(value).__name__}, must be {wanted}"
 
 
 class _Answer:
@@ -189,10 +229,7 @@ def _check(record: Any) -> int:
     for name, types, is_json_text in _fields_of(type(record)):  # type: ignore[arg-type]
         value = getattr(record, name)
         if not isinstance(value, types):
-            raise PluginFault(
-                f"{name} of its {type(record).__name__} is a {type(value).__name__}, must be"
-                f" {' or '.join(each.__name__ for each in types)}"
-            )
+            raise PluginFault(_not_of(types, value, name, type(record).__name__))
         if isinstance(value, str):
             characters += len(value)
             if not value.isascii() and any("\ud800" <= each <= "\udfff" for each in value):
@@ -201,6 +238,8 @@ def _check(record: Any) -> int:
                 raise PluginFault(f"{name} of its {type(record).__name__} is not JSON")
         elif isinstance(value, int) and value < 0:
             raise PluginFault(f"{name} of its {type(record).__name__} is below 0")
+        elif isinstance(value, int) and value > COUNT_MAX:
+            raise PluginFault(f"{name} of its {type(record).__name__} is above {COUNT_MAX}")
         elif is_dataclass(value):
             characters += _check(value)
     if isinstance(record, _CALLS) and record.provider_executed:

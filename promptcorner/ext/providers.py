@@ -14,6 +14,8 @@ NAME_CHARACTERS_MAX = 64
 DELTAS_MAX = 1_000_000
 ANSWER_CHARACTERS_MAX = 64 * 1024 * 1024
 ANSWER_SECONDS_MAX = 3_600.0
+MESSAGE_CHARACTERS_MAX = 2_000  # of the words of a `ProviderError`; the rest is not shown
+COUNT_MAX = 2**53 - 1  # of tokens; a larger count is a fault
 
 
 class ProviderError(Exception):

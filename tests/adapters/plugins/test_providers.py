@@ -73,12 +73,52 @@ async def shallow():
 async def own():
     yield ext.ToolCall("c", "web_search", "{}", provider_executed=True)
 
+async def endless():
+    yield ext.UsageReported(ext.TokenUsage(2**63))
+
+async def texted():
+    raise ext.ProviderError("no", retry_after_seconds="3")
+    yield
+
+async def unknown():
+    raise ext.ProviderError("no", retry_after_seconds=None)
+    yield
+
+async def never():
+    raise ext.ProviderError("no", retry_after_seconds=float("nan"))
+    yield
+
+async def unkind():
+    raise ext.ProviderError("no", kind="rate_limit")
+    yield
+
+class BareError(ext.ProviderError):
+    def __init__(self):
+        Exception.__init__(self, "no")
+
+async def bare():
+    raise BareError
+    yield
+
+class MuteError(ext.ProviderError):
+    def __str__(self):
+        raise KeyError
+
+async def mute():
+    raise MuteError("")
+    yield
+
+async def wordy():
+    raise ext.ProviderError("x" * 100_000)
+    yield
+
 async def failed():
     from actors.law.parts.deltas import AnswerFailed
     yield AnswerFailed(None)
 
 KINDS = {each.__name__: each for each in (good, unended, crash, throttled, flood, slow, silent,
-    strange, untyped, untidy, half, negative, shallow, own, failed)}
+    strange, untyped, untidy, half, negative, shallow, own, endless, texted, unknown, never, unkind,
+    bare, mute, wordy, failed)}
 
 class Parrot(ext.ModelProvider):
     name = "parrot"
@@ -145,6 +185,13 @@ FAULTS = {
     "shallow": "reason of its AnswerFinished is a str, must be FinishReason",
     "own": "it said that it runs tools itself, which only vendors can",
     "failed": "it said a AnswerFailed, which is no delta",
+    "endless": "input_tokens of its TokenUsage is above 9007199254740991",
+    "texted": "retry_after_seconds of its ProviderError is a str, must be int or float",
+    "unknown": "retry_after_seconds of its ProviderError is a NoneType, must be int or float",
+    "never": "retry_after_seconds of its ProviderError is nan",
+    "unkind": "kind of its ProviderError is a str, must be FailureKind",
+    "bare": "kind of its BareError is a NoneType, must be FailureKind",
+    "mute": "its MuteError cannot be read",
 }
 
 
@@ -175,6 +222,12 @@ async def test_what_a_provider_raises_on_purpose_is_told_in_its_words(provider, 
     )
     assert found.kind is FailureKind.RATE_LIMIT
     assert [] == entries.of("plugin.call_failed")
+
+
+async def test_of_the_words_of_a_failure_the_first_are_shown(provider):
+    found = await failure(provider, "wordy")
+
+    assert "x" * 1_999 + "…" == found.message
 
 
 @pytest.mark.parametrize(
