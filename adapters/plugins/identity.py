@@ -2,6 +2,7 @@
 
 from collections.abc import Collection, Sequence
 from functools import partial
+from types import MappingProxyType
 
 from adapters.http.endpoints import SCOPES
 from adapters.http.origins import Network, is_trusted
@@ -44,7 +45,7 @@ class _Sources:
         asked = IdentityRequest(
             request.method,
             "/" + "/".join(request.segments),
-            request.headers,
+            MappingProxyType(dict(request.headers)),
             peer,
             is_from_trusted_proxy=is_trusted(peer, self._trusted),
         )

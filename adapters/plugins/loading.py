@@ -12,6 +12,8 @@ from dataclasses import dataclass
 from importlib.metadata import Distribution, EntryPoint, distributions
 from typing import Any
 
+from actors.law.parts.json_text import is_object
+from actors.law.parts.vendors import PLUGIN, VENDORS
 from actors.tools.gating import KINDS_BY_TOOL
 from promptcorner.ext import (
     API_VERSION,
@@ -20,7 +22,9 @@ from promptcorner.ext import (
     PluginModel,
     PluginTool,
 )
-from promptcorner.ext.providers import NAME_CHARACTERS_MAX, PROVIDER_NAME
+from promptcorner.ext.arguments import UnreadableSignature
+from promptcorner.ext.providers import COUNT_MAX, NAME_CHARACTERS_MAX, PROVIDER_NAME
+from promptcorner.ext.tools import check_facts
 
 GROUPS: Mapping[str, type] = {
     "promptcorner.tools": PluginTool,
@@ -29,6 +33,7 @@ GROUPS: Mapping[str, type] = {
 }
 API_VERSIONS_SERVED = (API_VERSION,)
 VERSION_NAME = "PROMPTCORNER_API"
+OWN_PROVIDERS = frozenset({"rehearsal", *(vendor.type for vendor in (*VENDORS, PLUGIN))})
 # Of one plugin; one that brings more is not loaded.
 TOOLS_MAX = 128
 PROVIDERS_MAX = 16
@@ -153,6 +158,8 @@ def _faults(parts: PluginParts) -> Iterator[str]:
     ):
         if count > most:
             yield f"brings {count} {what}, there can be {most}"
+    for tool in parts.tools:  # which may be made by hand, too
+        yield from _faults_of_tool(tool)
     names = [tool.name for tool in parts.tools]
     for name in names:
         if name in KINDS_BY_TOOL:
@@ -165,11 +172,22 @@ def _faults(parts: PluginParts) -> Iterator[str]:
         yield "brings two providers of one name"
 
 
+def _faults_of_tool(tool: PluginTool) -> Iterator[str]:
+    try:
+        check_facts(tool.name, tool.description, tool.consent, tool.seconds)
+    except UnreadableSignature as fault:
+        yield str(fault)
+    if not (isinstance(tool.schema, str) and is_object(tool.schema)):
+        yield f"tool {tool.name}: its schema is no JSON object"
+
+
 def _faults_of_provider(provider: ModelProvider) -> Iterator[str]:
     name, models = getattr(provider, "name", None), getattr(provider, "models", None)
     if not (isinstance(name, str) and PROVIDER_NAME.fullmatch(name)):
         yield f"the name of a provider has lower-case letters, digits and -, not {name!r:.64}"
         return
+    if name in OWN_PROVIDERS:
+        yield f"its provider {name} is called like one of the daemon's own; give it another name"
     if len(name) > NAME_CHARACTERS_MAX:
         yield f"the name of a provider has up to {NAME_CHARACTERS_MAX} characters, not {len(name)}"
     if not (isinstance(models, list | tuple) and all(isinstance(m, PluginModel) for m in models)):
@@ -183,5 +201,8 @@ def _faults_of_provider(provider: ModelProvider) -> Iterator[str]:
         if not (isinstance(model.name, str) and 0 < len(model.name) <= NAME_CHARACTERS_MAX * 2):
             yield f"provider {name} has a model without a usable name: {model.name!r:.64}"
         limit = model.context_limit
-        if limit is not None and not (isinstance(limit, int) and limit > 0):
-            yield f"the context limit of {name}/{model.name} is {limit!r:.20}, must be above 0"
+        if limit is not None and not (isinstance(limit, int) and 0 < limit <= COUNT_MAX):
+            yield (
+                f"the context limit of {name}/{model.name} is {limit!r:.20}, must be above 0 and up"
+                f" to {COUNT_MAX}"
+            )

@@ -90,6 +90,31 @@ def _failed(words: str) -> CallResult:
     return CallResult(encoded({"error": words}), is_error=True)
 
 
+def check_facts(name: object, description: object, consent: object, seconds: object) -> None:
+    """Check what is said of a tool. UnreadableSignature: what is wrong with it."""
+    is_name = isinstance(name, str) and NAME.fullmatch(name) and len(name) <= NAME_CHARACTERS_MAX
+    if not is_name:
+        shown = f"{name!r:.80}" if isinstance(name, str) else name
+        raise UnreadableSignature(
+            f"tool {shown}: a name has 1 to {NAME_CHARACTERS_MAX} letters, digits, - and single _"
+        )
+    is_read = isinstance(description, str) and 0 < len(description) <= DESCRIPTION_CHARACTERS_MAX
+    if not is_read:
+        raise UnreadableSignature(
+            f"tool {name}: it needs a docstring of up to {DESCRIPTION_CHARACTERS_MAX} characters:"
+            " the model reads it"
+        )
+    if consent not in ("never", "by_policy", "always"):
+        raise UnreadableSignature(
+            f"tool {name}: consent is {consent!r}, must be never, by_policy or always"
+        )
+    if not (isinstance(seconds, int | float) and 0 < seconds <= SECONDS_MAX):
+        shown = f"{seconds:g}" if isinstance(seconds, int | float) else repr(seconds)
+        raise UnreadableSignature(
+            f"tool {name}: seconds are {shown}, must be more than 0 and up to {SECONDS_MAX:g}"
+        )
+
+
 @overload
 def tool(function: Function, /) -> PluginTool: ...
 
@@ -122,27 +147,9 @@ def tool(
     def decorate(function: Function) -> PluginTool:
         called = name or getattr(function, "__name__", "")
         says = description or inspect.getdoc(function) or ""
-        if not NAME.fullmatch(called) or len(called) > NAME_CHARACTERS_MAX:
-            raise UnreadableSignature(
-                f"tool {called!r}: a name has 1 to {NAME_CHARACTERS_MAX} letters, digits, - and"
-                " single _"
-            )
+        check_facts(called, says, consent, seconds)
         if not inspect.iscoroutinefunction(function):
             raise UnreadableSignature(f"tool {called}: it must be an async function")
-        if not 0 < len(says) <= DESCRIPTION_CHARACTERS_MAX:
-            raise UnreadableSignature(
-                f"tool {called}: it needs a docstring of up to {DESCRIPTION_CHARACTERS_MAX}"
-                " characters: the model reads it"
-            )
-        if consent not in ("never", "by_policy", "always"):
-            raise UnreadableSignature(
-                f"tool {called}: consent is {consent!r}, must be never, by_policy or always"
-            )
-        if not 0 < seconds <= SECONDS_MAX:
-            raise UnreadableSignature(
-                f"tool {called}: seconds are {seconds:g}, must be more than 0 and up to"
-                f" {SECONDS_MAX:g}"
-            )
         try:
             schema, context_name, read = signature_of(function, ToolContext)
         except (UnreadableSignature, NameError) as error:

@@ -37,6 +37,7 @@ class Bad(ext.IdentitySource):
             case "blank": return ext.Identity("")
             case "scope": return ext.Identity("ann", scopes=("root",))
             case "block": time.sleep(1.0)
+            case "write": request.headers.clear()
 
 """
 
@@ -78,6 +79,7 @@ async def test_a_source_knows_whether_the_peer_is_a_proxy_of_ours(identify, host
 
 FAULTS = {
     "raise": "why",
+    "write": "no attribute 'clear'",
     "text": "it said a str, must be an Identity or None",
     "blank": "it said '', which is no name of a user",
     "scope": "its scopes are ('root',), there are all",

@@ -5,9 +5,11 @@ import subprocess
 import sys
 
 import pytest
+import trio
 
 from adapters.plugins.loading import canonical_name, installed_plugins
 from adapters.plugins.plugins import open_plugins
+from tests.patience import PATIENCE_SECONDS
 
 GOOD = """
 @ext.tool
@@ -81,6 +83,7 @@ def test_a_daemon_without_plugins_loads_no_pydantic():
     assert "False" == done.stdout.strip()
 
 
+CHANGED = GOOD + "import dataclasses\nweather = dataclasses.replace(weather, {})"
 BAD = [
     ("import no_such_module", "could not be imported: ModuleNotFoundError"),
     ("raise SystemExit", "raised SystemExit when it was loaded"),
@@ -94,6 +97,20 @@ BAD = [
         "its tool execute is called like one of the daemon's own",
     ),
     (GOOD + "weather = [weather, weather]", "brings two tools called weather"),
+    (CHANGED.format("name='the weather'"), "tool 'the weather': a name has 1 to 64 letters"),
+    (CHANGED.format("name='a' * 65"), "a name has 1 to 64 letters"),
+    (CHANGED.format("name=None"), "tool None: a name has 1 to 64 letters"),
+    (CHANGED.format("description=''"), "tool weather: it needs a docstring of up to 8192"),
+    (CHANGED.format("schema='{'"), "tool weather: its schema is no JSON object"),
+    (CHANGED.format("schema='[]'"), "tool weather: its schema is no JSON object"),
+    (CHANGED.format("schema=None"), "tool weather: its schema is no JSON object"),
+    (CHANGED.format("consent='maybe'"), "tool weather: consent is 'maybe', must be never"),
+    (CHANGED.format("seconds=None"), "tool weather: seconds are None, must be more than 0"),
+    (CHANGED.format("seconds=5000"), "tool weather: seconds are 5000, must be more than 0"),
+    (
+        "class Mute(Exception):\n    def __str__(self):\n        raise KeyError\nraise Mute",
+        "could not be imported: Mute",
+    ),
     ("@ext.tool\nasync def weather(city):\n    'Say.'", "tool weather: the parameter city has no"),
 ]
 
@@ -118,6 +135,9 @@ BAD_PROVIDERS = [
     ('name, models = "grey", [ext.PluginModel("")]', "without a usable name"),
     ('name, models = "grey", [ext.PluginModel("a", -1)]', "must be above 0"),
     ('name, models = "grey", ["a"]', "no list of PluginModel"),
+    ('name, models = "grey", [ext.PluginModel("a", 2**63)]', "and up to 9007199254740991"),
+    ('name, models = "openai", [ext.PluginModel("a")]', "openai is called like one of the daemon"),
+    ('name, models = "rehearsal", [ext.PluginModel("a")]', "is called like one of the daemon's"),
 ]
 
 
@@ -128,6 +148,46 @@ async def test_a_provider_that_cannot_be_listed_is_refused(install, line, words)
     statistics = await state_of(install("bad", code, providers="Bad"))
 
     assert words in statistics.why
+
+
+async def test_a_plugin_without_a_thread_is_left_out(install, monkeypatch, entries):
+    install("good", GOOD, tools="both")
+
+    def refused(thread):
+        raise RuntimeError("can't start new thread")
+
+    monkeypatch.setattr("threading.Thread.start", refused)
+    statistics = await state_of("good")
+
+    assert "not loaded" == statistics.state
+    assert "can't start new thread" in statistics.why
+    assert [] == entries.of("plugin.left")
+
+
+async def test_a_plugin_whose_loop_cannot_begin_is_left_out_at_once(install, monkeypatch):
+    install("good", GOOD, tools="both")
+
+    def refused(work, *arguments):
+        raise OSError(24, "Too many open files")
+
+    monkeypatch.setattr("adapters.plugins.loop.names.run", refused)
+    with trio.fail_after(PATIENCE_SECONDS):
+        statistics = await state_of("good")
+
+    assert "not loaded" == statistics.state
+    assert "its event loop has ended: OSError: [Errno 24] Too many open files" == statistics.why
+
+
+async def test_a_loop_that_ends_while_others_are_loaded_is_not_asked(install, entries):
+    dead = "async def die():\n    raise KeyError\ntrio.lowlevel.spawn_system_task(die)\n"
+    install("dead", dead + GOOD, tools="both")
+    install("slow", "time.sleep(0.5)\n" + GOOD, providers="Parrot")
+
+    async with open_plugins(["dead", "slow"]) as plugins:
+        states = {name: each.state for name, each in plugins.statistics().items()}
+
+    assert {"dead": "ended", "slow": "running"} == states
+    assert ["dead"] == [entry["plugin"] for entry in entries.of("plugin.ended")]
 
 
 async def test_a_plugin_that_is_not_installed_is_named():
