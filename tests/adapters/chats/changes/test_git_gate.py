@@ -197,8 +197,9 @@ async def test_commands_at_one_moment_wait_for_the_same_look_for_tokens(place):
             nursery.start_soon(ask)
         await until_asked(pool)
         await wait_all_tasks_blocked()
+        looks = pool.statistics().waiting
 
-    assert 3 == len(found)
+    assert (1, 3) == (looks, len(found))
     assert None not in found
 
 

@@ -50,17 +50,24 @@ async def test_a_renewal_that_nobody_waits_for_is_kept(edge, servers):
         auth.lives_seconds = 5
         server = await made(edge, servers, **oauth(auth))
         await logs_in(edge, servers, auth, server)
-        auth.lives_seconds, go_on = 3600, trio.Event()
-        auth.pause = go_on.wait
+        auth.lives_seconds, asked, go_on = 3600, trio.Event(), trio.Event()
 
-        with trio.move_on_after(0.1):
-            await token(edge, server)
+        async def answer():
+            asked.set()
+            await go_on.wait()
+
+        auth.pause = answer
+        with trio.move_on_after(PATIENCE_SECONDS) as waiting:
+            async with trio.open_nursery() as together:
+                together.start_soon(when, asked, waiting.cancel)
+                await token(edge, server)
         go_on.set()
 
         async def renewed():
             return (await token(edge, server)).access_token == "access-2"
 
         await eventually(renewed)
+        assert asked.is_set()
         assert 2 == len(auth.of("/token"))
 
 
