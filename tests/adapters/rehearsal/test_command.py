@@ -34,7 +34,7 @@ def test_it_says_where_it_is_and_stops_when_told(stop):
         )
     finally:
         process.send_signal(stop)
-        code = process.wait(10)
+        code = process.wait(PATIENCE_SECONDS)
         process.stdout.close()
 
     assert line.startswith("fake-provider: listening at http://127.0.0.1:")
@@ -58,7 +58,7 @@ def test_a_script_is_read_from_a_file(tmp_path):
         ]
     finally:
         process.terminate()
-        process.wait(10)
+        process.wait(PATIENCE_SECONDS)
         process.stdout.close()
 
     assert [529, 200] == [answer.status_code for answer in answers]

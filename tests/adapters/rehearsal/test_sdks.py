@@ -219,7 +219,7 @@ async def test_retry_after_reaches_the_client():
     assert "7" == limited.value.response.headers["retry-after"]
 
 
-async def test_a_client_that_retries_gets_its_answer(autojump_clock):
+async def test_a_client_that_retries_gets_its_answer(clock_over_sockets):
     async with a_model(faults="529@1", text="again") as model, claude(model, max_retries=1) as one:
         answer = await messages(one, streamed=False)
 

@@ -81,7 +81,7 @@ async def test_a_connection_serves_request_after_request_also_those_sent_ahead()
         assert ["whole"] * 3 == [heard["ended"] for heard in await model.heard()]
 
 
-async def test_waiting_takes_the_time_that_is_set(autojump_clock):
+async def test_waiting_takes_the_time_that_is_set(clock_over_sockets):
     async with a_model(headers_ms=500, first_token_ms=1000, delta_ms=100, deltas=6) as model:
         began = trio.current_time()
         await model.ask()
@@ -150,7 +150,7 @@ async def test_a_client_that_hangs_up_in_a_long_wait_is_seen_at_once():
         assert "client gone" == (await heard_last(model))["ended"]
 
 
-async def test_what_was_due_to_a_client_that_has_gone_is_sent_to_nobody(autojump_clock):
+async def test_what_was_due_to_a_client_that_has_gone_is_sent_to_nobody(clock_over_sockets):
     async with a_model(delta_ms=1000) as model:
         await model.heard()  # by a connection that is older, and stays
         stream = await model.connect()

@@ -248,6 +248,8 @@ async def test_others_run_between_two_slices_of_a_round(reads, nursery, monkeypa
         streams = [await opened.enter_async_context(a_stream()) for _ in range(3)]
         for _, theirs in streams:
             await theirs.send_all(b"x")
+        for ours, _ in streams:  # all have come, and are one round
+            await trio.lowlevel.wait_readable(ours.descriptor)
         nursery.start_soon(others)
         async with trio.open_nursery() as following:
             for ours, _ in streams:

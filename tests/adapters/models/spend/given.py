@@ -65,6 +65,16 @@ async def all_paid(edge, chat):
     await none_reserved(edge)
 
 
+async def nothing_runs_beside(edge):
+    """Wait until the title of a chat whose turn is over has been made, or could not be."""
+
+    async def look():
+        return edge.chats.background.statistics().running == 0
+
+    await eventually(look)
+    await none_reserved(edge)
+
+
 async def spend_of(edge, who=None):
     return await good((who or edge.member).get("/api/v2/users/me/ai/spend"))
 

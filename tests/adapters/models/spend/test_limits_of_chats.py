@@ -11,6 +11,7 @@ from tests.adapters.models.spend.given import (
     at_rest,
     good,
     none_reserved,
+    nothing_runs_beside,
     reservations,
     send,
     set_limit,
@@ -104,7 +105,7 @@ async def test_a_failed_call_gives_its_money_back(edge):
     await set_limit(edge, hard=1_000 * DOLLAR)
     chat = await a_chat(edge, "[[fault: 400]] hello")
     await at_rest(edge, chat, "error")
-    await none_reserved(edge)
+    await nothing_runs_beside(edge)
 
     [limit] = (await spend_of(edge))["limits"]
     assert (0, 0) == (limit["spent_micros"], limit["reserved_micros"])

@@ -3,7 +3,15 @@
 import pytest
 
 from tests.adapters.edges import an_edge
-from tests.adapters.models.spend.given import DOLLAR, a_chat, at_rest, send, set_limit, state_price
+from tests.adapters.models.spend.given import (
+    DOLLAR,
+    a_chat,
+    all_paid,
+    at_rest,
+    send,
+    set_limit,
+    state_price,
+)
 
 pytestmark = pytest.mark.slow
 
@@ -17,7 +25,7 @@ async def test_a_limit_costs_one_statement_for_each_call(fresh, counting, hard):
         if hard is not None:
             await set_limit(edge, hard=hard)
         chat = await a_chat(edge)
-        await at_rest(edge, chat, "waiting")
+        await all_paid(edge, chat)  # its title, too
         counting.begin()
 
         for _ in range(TURNS):
