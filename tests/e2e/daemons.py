@@ -143,9 +143,12 @@ class Daemon:
 
     @property
     def entries(self):
-        """Its log; the link of the first start is shown apart, for people."""
-        lines = self._log.read_text().splitlines()
-        return [json.loads(line) for line in lines if line.startswith("{")]
+        """Its log, without a line that is still being written.
+
+        The link of the first start is shown apart, for people.
+        """
+        whole, _, _ = self._log.read_bytes().rpartition(b"\n")
+        return [json.loads(line) for line in whole.splitlines() if line.startswith(b"{")]
 
     def entry(self, event):
         return next((entry for entry in self.entries if entry["event"] == event), None)
@@ -171,7 +174,7 @@ class Daemon:
                 http_.request("GET", path)
                 answer = http_.getresponse()
                 return answer.status, json.loads(answer.read())
-        except OSError as error:
+        except (OSError, http.client.HTTPException) as error:
             return 0, str(error)
 
     def is_ready(self):

@@ -6,6 +6,7 @@ of Python, so that it goes with it. Several processes that ask at once wait for 
 """
 
 import base64
+import contextlib
 import fcntl
 import hashlib
 import os
@@ -133,12 +134,14 @@ def kept(folder, make, again_seconds=0):
     if folder.exists():
         return folder
     folder.parent.mkdir(parents=True, exist_ok=True)
-    failed, began = folder.with_name(f"{folder.name}.failed"), time.time()
+    failed = folder.with_name(f"{folder.name}.failed")
+    before = _written_at(failed)
     with folder.with_name(f"{folder.name}.lock").open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
         if folder.exists():
             return folder
-        if failed.exists() and failed.stat().st_mtime >= began - again_seconds:
+        now = _written_at(failed)
+        if now != before or now > time.time() - again_seconds:
             raise Unavailable(failed.read_text())
         with tempfile.TemporaryDirectory(dir=folder.parent) as top:
             try:
@@ -148,6 +151,13 @@ def kept(folder, make, again_seconds=0):
                 failed.write_text(str(error))
                 raise Unavailable(str(error)) from error
     return folder
+
+
+def _written_at(file):
+    """Return when a file was written last; 0: it is not there."""
+    with contextlib.suppress(FileNotFoundError):
+        return file.stat().st_mtime
+    return 0.0
 
 
 def node(*words, cwd, seconds=NODE_SECONDS_MAX):

@@ -22,8 +22,8 @@ def said_by(tmp_path, files):
     (tmp_path / "package.json").write_text('{"type": "module"}')
     (tmp_path / "run.js").write_text(
         "const said = []; globalThis.say = (...words) => said.push(words);\n"
-        'await import("./join/app.js"); await new Promise((done) => setTimeout(done, 50));\n'
-        "console.log(JSON.stringify(said));\n"
+        'process.once("beforeExit", () => console.log(JSON.stringify(said)));\n'
+        'await import("./join/app.js");\n'
     )
     return json.loads(npm.node("run.js", cwd=tmp_path))
 
