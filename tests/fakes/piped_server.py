@@ -44,8 +44,8 @@ def called(asked, how):
         case "dozes":
             words = arguments.get("words", "")
             answer(asked, text(f"{len(words)} {os.getpid()}"))
-            if words == "doze":  # and reads nothing meanwhile
-                time.sleep(1)
+            while not os.path.exists(arguments.get("until", "/")):
+                time.sleep(0.01)  # and reads nothing meanwhile
         case "hangs-at-call":
             time.sleep(3600)
         case "big":

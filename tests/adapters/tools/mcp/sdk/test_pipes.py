@@ -218,20 +218,26 @@ async def test_one_that_says_too_much_is_ended(lifeline, how, words):
 LONG = "x" * 1_000_000  # more than a pipe takes at once
 
 
-async def test_a_caller_who_is_cancelled_in_mid_message_harms_no_other(lifeline):
-    said = []
+async def test_a_caller_who_is_cancelled_in_mid_message_harms_no_other(lifeline, tmp_path):
+    said, interrupted = [], trio.CancelScope()
 
-    async def call(client, words):
-        [answer] = raw_result(await client.call_tool("echo", {"words": words}))["content"]
+    async def call(client, words, **more):
+        [answer] = raw_result(await client.call_tool("echo", {"words": words, **more}))["content"]
         said.append(answer["text"].split())
+
+    async def begin(client):
+        with interrupted:
+            await call(client, LONG)
 
     with in_time():
         async with spoken_with(python("dozes"), lifeline) as client:
-            await call(client, "doze")
+            await call(client, "doze", until=str(tmp_path / "go"))
             async with trio.open_nursery() as together:
-                with trio.move_on_after(0.2) as interrupted:
-                    await call(client, LONG)  # begun to be written, and not read yet
+                together.start_soon(begin, client)
+                await trio.testing.wait_all_tasks_blocked(0.01)  # it is begun, and is not read yet
+                interrupted.cancel()
                 together.start_soon(call, client, "short")
+                (tmp_path / "go").touch()
             await call(client, LONG)
 
     assert interrupted.cancelled_caught
