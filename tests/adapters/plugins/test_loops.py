@@ -237,7 +237,7 @@ async def test_calls_of_one_that_blocks_for_long_end_and_it_is_used_again(plugin
     await until(lambda: plugin.loop.statistics().running)
     bounds(BLOCKED_SECONDS_MAX=PATIENCE_SECONDS)
 
-    assert ("blocked", False) == (blocked.state, blocked.running)
+    assert ("blocked", False, 1) == (blocked.state, blocked.running, blocked.lingering)
     assert '{"output":"a"}' == await called(plugin, "echo", '{"text": "a"}')
     assert 0 == plugin.loop.statistics().calls
 

@@ -4,6 +4,7 @@ import threading
 from collections import deque
 
 import trio
+import trio.testing
 
 from adapters.plugins import streams
 from adapters.plugins.plugins import open_plugins
@@ -55,3 +56,37 @@ async def test_a_generator_goes_on_that_finds_no_room_while_its_output_is_taken(
 
     assert is_full.is_set()
     assert [1, 2, 3] == said
+
+
+async def test_a_generator_that_never_waits_lets_other_calls_run(install, monkeypatch):
+    is_asked, made = threading.Event(), []
+
+    async def hasty():
+        left = 100_000
+        while left:
+            made.append(1)
+            left -= is_asked.is_set()
+            yield 1
+
+    async def count():
+        return len(made)
+
+    async def ask():
+        counts.append(await plugin.loop.call(count))
+
+    monkeypatch.setattr(streams, "WAITING_MAX", float("inf"))
+    install("idle", CODE, providers="Idle")
+    counts = []
+    async with open_plugins(["idle"]) as plugins:
+        [plugin] = plugins
+        with trio.fail_after(PATIENCE_SECONDS):
+            async with open_stream(plugin.loop, hasty, lambda item: False) as batches:
+                await anext(batches)
+                async with trio.open_nursery() as nursery:
+                    nursery.start_soon(ask)
+                    await trio.testing.wait_all_tasks_blocked()
+                    is_asked.set()
+                async for _ in batches:
+                    pass
+
+    assert counts[0] < len(made)
