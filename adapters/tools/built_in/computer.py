@@ -108,6 +108,9 @@ class ComputerTool:
             return error_output(desktop.says)
         try:
             async with desktop.turn:
+                behind = await self.desktops.catch_up(calling.chat, desktop)
+                if behind is not None:
+                    return error_output(behind.says)
                 done = await _done(asked, desktop.connection)
         except ActionRefused as refused:
             return error_output(str(refused))

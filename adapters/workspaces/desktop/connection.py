@@ -5,8 +5,8 @@ Nothing is asked of the screen between two calls, so a connection that rests cos
 
 import os
 import socket
-from collections.abc import Sequence
-from contextlib import suppress
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from functools import partial
 from typing import assert_never
@@ -55,6 +55,9 @@ class DesktopConnection:
         self._stream = stream
         self._client = RfbClient()
         self._is_known = False  # the whole screen, but for what has changed since
+        # A picture was given up, and may still come: it would be taken for a later one. Then a
+        # connection is of no use any more.
+        self.is_behind = False
         self._buttons = 0
         self._keys: dict[int, None] = {}  # that are down, in their order
         self.pointer = (0, 0)  # where we have moved it last
@@ -70,8 +73,9 @@ class DesktopConnection:
 
     async def picture(self) -> ScreenPicture:
         """Return a picture of the whole screen."""
-        self._client.request(only_changes=False)
-        await self._covered(self.size.width * self.size.height)
+        with self._asking():
+            self._client.request(only_changes=False)
+            await self._covered(self.size.width * self.size.height)
         self._is_known = True
         return ScreenPicture(self.size, bytes(self._client.screen))
 
@@ -152,9 +156,17 @@ class DesktopConnection:
         """Return the pixels of the screen as it tells of them by now."""
         if not self._is_known:
             return (await self.picture()).pixels
-        self._client.request_changes_now()
-        await self._until(ScreenChanged)
+        with self._asking():
+            self._client.request_changes_now()
+            await self._until(ScreenChanged)
         return bytes(self._client.screen)
+
+    @contextmanager
+    def _asking(self) -> Iterator[None]:
+        """Note whether the answer to what is asked in the block was waited for to its end."""
+        self.is_behind = True
+        yield
+        self.is_behind = False
 
     async def _covered(self, pixels: int) -> None:
         """Wait until so many pixels were told anew."""

@@ -112,6 +112,7 @@ class Desktops:
         self._operated: dict[UUID, OperatedDesktop] = {}
         self._watchers: dict[UUID, int] = {}
         self._starting: dict[UUID, trio.Lock] = {}
+        self._connecting = 0  # of those that come to be operated
         self._used = trio.Event()
         self.recordings: Recordings | None = None  # while this is open
         self._pictures_count = self._actions_count = self._started_count = 0
@@ -134,18 +135,44 @@ class Desktops:
         async with self._lock(found.workspace.id):
             known = self._operated.get(found.workspace.id)
             if known is None:
-                if len(self._operated) >= OPERATED_MAX:
+                if len(self._operated) + self._connecting >= OPERATED_MAX:
                     return WorkspaceRefusal(
                         f"{OPERATED_MAX} desktops are in use on this server, which is all there may"
                         " be; try again later"
                     )
-                made = await self._connected(found)
+                self._connecting += 1
+                try:
+                    made = await self._connected(found)
+                finally:
+                    self._connecting -= 1
                 if isinstance(made, WorkspaceRefusal):
                     return made
                 known = self._operated[found.workspace.id] = made
                 self._used.set()
         known.used_at = now()
         return known
+
+    async def catch_up(
+        self, chat: WorkspaceChat, desktop: OperatedDesktop
+    ) -> WorkspaceRefusal | None:
+        """Connect anew if a picture was given up on the connection, for the call that has the turn.
+        The pointer stays where it is; keys and buttons that were held are let go."""
+        if not desktop.connection.is_behind:
+            return None
+        found = await self._place_of(chat)
+        if isinstance(found, WorkspaceRefusal):
+            return found
+        async with self._lock(found.workspace.id):
+            made = await self._connected(found)
+        if isinstance(made, WorkspaceRefusal):
+            return made
+        if self._operated.get(found.workspace.id) is not desktop:
+            await made.connection.aclose()
+            return WorkspaceRefusal("the desktop was ended meanwhile; try again")
+        old, desktop.connection = desktop.connection, made.connection
+        desktop.connection.pointer = old.pointer
+        await old.aclose()
+        return None
 
     async def forget(self, desktop: OperatedDesktop) -> None:
         """Close a connection that does not work any more; the next call makes another one."""

@@ -10,11 +10,14 @@ from uuid import UUID
 
 import pytest
 import trio
+import trio.testing
 from PIL import Image
 
 from actors.law.chat import FILES_PER_CHAT_MAX
 from actors.law.parts.message import FilePart
+from actors.tools.workspaces import WorkspaceRefusal
 from adapters.workspaces.commands.sandbox import NoSandbox, display_of, sandbox_of
+from adapters.workspaces.desktop.connection import DesktopConnection
 from adapters.workspaces.desktop.programs import INSTALL, INSTALL_EXTRA, missing_programs
 from tests.adapters.tools.built_in.workspace.conftest import a_daemon
 from tests.fakes.screens import needs_desktop
@@ -142,6 +145,61 @@ async def test_a_desktop_that_was_killed_is_told_and_started_anew(daemon, child)
     assert "a screenshot starts a new one" in fault
     assert (1280, 720) == image(again).size
     assert 2 == daemon.desktops.statistics().started_count
+
+
+async def test_a_picture_that_was_given_up_is_not_shown_for_a_later_one(daemon, child):
+    await shot(daemon, child)
+    await give_up_a_picture(await daemon.desktops.operate(child))
+    await daemon.call(child, "execute", command=XEV, run_in_background=True)
+    watching = DesktopConnection(await daemon.desktops.dial(child))
+    await watching.begin()
+    with trio.fail_after(PATIENCE_SECONDS):
+        while b"\xff\xff\xff" != pixel(await watching.picture(), 450, 375):
+            await trio.sleep(0.02)
+    await watching.aclose()
+
+    seen = await shot(daemon, child)
+
+    assert (255, 255, 255) == seen.getpixel(INSIDE)
+
+
+async def give_up_a_picture(desktop):
+    """Ask for a picture, and leave before it has come."""
+    is_there = True
+    while is_there:
+        is_there = False
+
+        async def look():
+            nonlocal is_there
+            await desktop.connection.picture()
+            is_there = True
+
+        async with trio.open_nursery() as nursery:
+            nursery.start_soon(look)
+            await trio.testing.wait_all_tasks_blocked()
+            nursery.cancel_scope.cancel()
+
+
+def pixel(picture, x, y):
+    at = (y * picture.size.width + x) * 4
+    return picture.pixels[at : at + 3]
+
+
+async def test_desktops_that_begin_together_are_all_counted(daemon, monkeypatch):
+    monkeypatch.setattr("adapters.workspaces.desktop.desktops.OPERATED_MAX", 1)
+    chats = [await daemon.chat(), await daemon.chat()]
+    for chat in chats:
+        await daemon.home(chat)
+    found = []
+
+    async def operate(chat):
+        found.append(await daemon.desktops.operate(chat))
+
+    async with trio.open_nursery() as together:
+        for chat in chats:
+            together.start_soon(operate, chat)
+
+    assert 1 == sum(isinstance(each, WorkspaceRefusal) for each in found)
 
 
 async def test_a_list_of_actions_is_done_whole_and_its_picture_is_kept(daemon, child):
