@@ -11,6 +11,7 @@ Event = tuple[bytes, bytes]  # its name ("" if it has none) and its data
 
 # A longer line or event breaks the stream. It has to be this large: images come in base64.
 EVENT_BYTES_MAX = 32 * 1024 * 1024
+LINE_BYTES = 8  # that a line of data counts beside what is in it: it may be empty
 
 _BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 _BACKSLASH = ord("\\")
@@ -19,11 +20,12 @@ _BACKSLASH = ord("\\")
 class EventParser:
     """A parser of one stream, which is fed its bytes in any pieces."""
 
-    __slots__ = ("_after_cr", "_begun", "_bytes", "_data", "_name", "_tail")
+    __slots__ = ("_after_cr", "_begun", "_bytes", "_data", "_data_bytes", "_name", "_tail")
 
     def __init__(self) -> None:
         self._tail: list[bytes] = []  # the line that has not ended yet
         self._data: list[bytes] = []  # the lines of the event that has not ended yet
+        self._data_bytes = 0
         self._name = b""
         self._bytes = 0  # of both
         self._after_cr = False
@@ -43,8 +45,15 @@ class EventParser:
         if not self._begun:
             self._begun = True
             head = head.removeprefix(_BYTE_ORDER_MARK)
+        before = len(self._data)
         events = self._read(valid_text(head).split(b"\n"))
-        self._bound(len(tail) + sum(map(len, self._data)) if self._data else len(tail))
+        if self._data:  # those that were there before have been measured, if they are still there
+            new = self._data if events else self._data[before:]
+            size = 0 if events else self._data_bytes
+            self._data_bytes = size + sum(map(len, new)) + LINE_BYTES * len(new)
+        else:
+            self._data_bytes = 0
+        self._bound(len(tail) + self._data_bytes)
         return events
 
     def _read(self, lines: list[bytes]) -> list[Event]:

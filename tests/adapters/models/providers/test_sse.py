@@ -69,7 +69,7 @@ def test_an_event_that_the_stream_does_not_finish_is_none():
     assert events(b"data: x\n") == []
 
 
-@pytest.mark.parametrize("piece", [b"x" * 10, b"data: x\n"])
+@pytest.mark.parametrize("piece", [b"x" * 10, b"data: x\n", b"data:\n", b"data\n" * 10])
 def test_an_event_without_end_breaks_the_stream(piece, monkeypatch):
     monkeypatch.setattr(sse, "EVENT_BYTES_MAX", 1000)
     parser = EventParser()
