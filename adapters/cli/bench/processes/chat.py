@@ -40,6 +40,7 @@ GONE = (
     BadAnswer,
     msgspec.MsgspecError,
 )
+CONFLICT = 409  # the chat has nothing to interrupt
 PORTS = {"http": 80, "https": 443}
 
 
@@ -138,7 +139,7 @@ class BenchChat:
         target = self._target
         said = {"organization_id": target.organization, "content": _text(words)} | self._model
         began = machine()
-        answer = await self._ask("create_chat", 201, "POST", CHATS, said)
+        answer = await self._ask("create_chat", (201,), "POST", CHATS, said)
         try:
             self.id = str(msgspec.json.decode(answer.body)["id"])
         except (msgspec.MsgspecError, TypeError, KeyError):
@@ -150,7 +151,7 @@ class BenchChat:
         self._begin(posted)
         path, said = f"{CHATS}/{self.id}/messages", {"content": _text(words)} | self._model
         began = machine()
-        await self._ask("create_message", 200, "POST", path, said)
+        await self._ask("create_message", (200,), "POST", path, said)
         return machine() - began
 
     async def watch(self) -> float:
@@ -184,15 +185,21 @@ class BenchChat:
         None: the turn was over before.
         """
         began = machine()
-        if self.talk.turn.ended is None:
+        was_over = self.talk.turn.ended is not None
+        if not was_over:
             self.talk.turn.is_interrupted = True
-            await self._ask("interrupt", 200, "POST", f"{CHATS}/{self.id}/interrupt")
+            path = f"{CHATS}/{self.id}/interrupt"
+            answer = await self._ask("interrupt", (200, CONFLICT), "POST", path)
+            was_over = answer.status == CONFLICT  # our watcher has not heard it yet
         await self.over()
-        ended = self.talk.turn.ended_at
-        return ended - began if ended > began else None
+        return None if was_over else self.talk.turn.ended_at - began
 
     async def archive(self) -> None:
-        await self._ask("archive", 204, "PATCH", f"{CHATS}/{self.id}", {"archived": True})
+        await self._ask("archive", (204,), "PATCH", f"{CHATS}/{self.id}", {"archived": True})
+        await self.close()
+
+    async def close(self) -> None:
+        """Close the connection for requests."""
         await self._line.close()
 
     @property
@@ -204,7 +211,12 @@ class BenchChat:
         self.talk.begin(posted)
 
     async def _ask(
-        self, stage: str, status: int, method: str, path: str, document: object = None
+        self,
+        stage: str,
+        statuses: tuple[int, ...],
+        method: str,
+        path: str,
+        document: object = None,
     ) -> Answer:
         lost: Exception | None = None
         try:
@@ -214,7 +226,7 @@ class BenchChat:
         if lost is not None:
             await self._line.close()
             raise StageFailed(stage, _words(lost))
-        if answer.status != status:
+        if answer.status not in statuses:
             raise StageFailed(stage, _refusal(answer))
         return answer
 
