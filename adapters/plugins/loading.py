@@ -25,6 +25,7 @@ from promptcorner.ext import (
 from promptcorner.ext.arguments import UnreadableSignature
 from promptcorner.ext.providers import COUNT_MAX, NAME_CHARACTERS_MAX, PROVIDER_NAME
 from promptcorner.ext.tools import check_facts
+from runtime.log import emit
 
 GROUPS: Mapping[str, type] = {
     "promptcorner.tools": PluginTool,
@@ -69,13 +70,24 @@ def canonical_name(name: str) -> str:
 
 
 def installed_plugins() -> dict[str, Distribution]:
-    """Return the installed distributions with entry points in our groups, by canonical name."""
+    """Return the installed distributions with entry points in our groups, by canonical name. One
+    whose files cannot be read is passed over: mostly it is no plugin at all."""
     found: dict[str, Distribution] = {}
     for distribution in distributions():
-        if any(point.group in GROUPS for point in distribution.entry_points):
+        try:
+            if not any(point.group in GROUPS for point in distribution.entry_points):
+                continue
             name = canonical_name(distribution.metadata["Name"] or "")
-            found.setdefault(name, distribution)  # the first on the path is what is imported
+        except Exception as error:  # noqa: BLE001  of whatever kind its files call for
+            emit("plugin.unreadable", "warning", distribution=_place(distribution), error=error)
+            continue
+        found.setdefault(name, distribution)  # the first on the path is what is imported
     return found
+
+
+def _place(distribution: Distribution) -> str:
+    """Return where a distribution whose name may be unreadable lies, as far as that is told."""
+    return str(getattr(distribution, "_path", "unknown"))
 
 
 def modules_of(distribution: Distribution) -> frozenset[str]:

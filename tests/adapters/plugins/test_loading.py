@@ -190,6 +190,20 @@ async def test_a_loop_that_ends_while_others_are_loaded_is_not_asked(install, en
     assert ["dead"] == [entry["plugin"] for entry in entries.of("plugin.ended")]
 
 
+async def test_a_distribution_that_cannot_be_read_hides_no_other(install, tmp_path, entries):
+    install("good", GOOD, tools="both")
+    broken = tmp_path / "broken-1.0.dist-info"
+    broken.mkdir()
+    (broken / "METADATA").write_text("Metadata-Version: 2.1\nName: broken\nVersion: 1.0\n")
+    (broken / "entry_points.txt").write_text("[promptcorner.tools]\nno object\n")
+
+    statistics = await state_of("good")
+
+    assert "running" == statistics.state
+    [unreadable] = entries.of("plugin.unreadable")
+    assert str(broken) == unreadable["distribution"]
+
+
 async def test_a_plugin_that_is_not_installed_is_named():
     statistics = await state_of("nowhere")
 
