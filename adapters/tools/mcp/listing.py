@@ -29,6 +29,7 @@ from actors.law.parts.message import JsonText
 from adapters.tools.mcp.servers import ServerConfig
 
 NAME_CHARACTERS_MAX = 64  # of a tool, at every provider; what is longer is cut
+STEM_CHARACTERS = NAME_CHARACTERS_MAX - 6  # of a name: those that share them share their numbers
 SEPARATOR = "__"
 
 INTENT = "model_intent"
@@ -52,13 +53,17 @@ def tool_name(slug: str, tool: str) -> str:
     return _STRANGE.sub("_", f"{slug}{SEPARATOR}{tool}")[:NAME_CHARACTERS_MAX]
 
 
-def distinct(name: str, taken: Mapping[str, object]) -> str:
-    """Return `name`, with a number behind it if another tool has that name already."""
-    number, found = 2, name
-    while found in taken:
+def distinct(name: str, taken: Mapping[str, object], numbers: dict[str, int] | None = None) -> str:
+    """Return `name`, with a number behind it if another tool has that name already. `numbers` are
+    kept from call to call, so that none is tried twice: strangers choose the names."""
+    if name not in taken:
+        return name
+    numbers, stem = {} if numbers is None else numbers, name[:STEM_CHARACTERS]
+    while True:
+        number = numbers[stem] = numbers.get(stem, 1) + 1
         end = f"_{number}"
-        found, number = name[: NAME_CHARACTERS_MAX - len(end)] + end, number + 1
-    return found
+        if (found := name[: NAME_CHARACTERS_MAX - len(end)] + end) not in taken:
+            return found
 
 
 def is_allowed(tool: str, config: ServerConfig) -> bool:
@@ -162,13 +167,14 @@ async def tools_of(client: "Client", source: ToolServer) -> Sequence[ServerTool]
             what = f"the schema of {listed.name[:80]}: NaN and Infinity are not JSON"
             emit("mcp.left_out", "warning", server=source.slug, what=what)
             continue
-        size += len(tool.local.tool.schema.encode())
+        own = len(tool.local.tool.schema.encode())
+        if own > SCHEMA_BYTES_MAX:
+            _left_out(source, f"the schema of {listed.name[:80]}", own, SCHEMA_BYTES_MAX)
+            continue
+        size += own
         if size > SCHEMAS_BYTES_MAX:
             _left_out(source, "the schemas of all tools", size, SCHEMAS_BYTES_MAX)
             break
-        if len(tool.local.tool.schema.encode()) > SCHEMA_BYTES_MAX:
-            _left_out(source, f"the schema of {listed.name[:80]}", size, SCHEMA_BYTES_MAX)
-            continue
         found.append(tool)
     return found
 
@@ -178,8 +184,9 @@ def all_distinct(tools: Sequence[ServerTool]) -> Sequence[ServerTool]:
     always the same, so that providers keep prompts in their caches. A server that a workspace names
     never takes a name from one that administrators have set up."""
     taken: dict[str, ServerTool] = {}
+    numbers: dict[str, int] = {}
     for tool in sorted(tools, key=_precedence):
-        name = distinct(tool.offered_name, taken)
+        name = distinct(tool.offered_name, taken, numbers)
         taken[name] = tool if name == tool.offered_name else tool.renamed(name)
     return sorted(taken.values(), key=lambda tool: tool.offered_name)
 

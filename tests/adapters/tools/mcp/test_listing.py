@@ -2,6 +2,7 @@
 
 import json
 from dataclasses import replace
+from time import process_time
 from uuid import UUID
 
 import pytest
@@ -9,6 +10,7 @@ import pytest
 from actors.chat.turn.ports import LocalTool
 from actors.law.parts.prompt import ToolDefinition
 from actors.tools.call_checks import schema_fault
+from adapters.tools.mcp import listing as listing_of_servers
 from adapters.tools.mcp.http import ServerAddress, Visit
 from adapters.tools.mcp.listing import (
     ServerTool,
@@ -54,6 +56,21 @@ def test_names_do_not_depend_on_who_answers_first():
 
     assert found == named(*reversed(tools))
     assert ["a__x-", "a__x_", "a__x__2", "a__x__3", "b__y"] == [name for name, _, _ in found]
+
+
+def test_many_tools_of_one_name_are_named_about_as_fast_as_others():
+    """A workspace may bring 32 servers with 500 tools each, and no letter that a name may have."""
+    others = [a_tool("a", f"tool{number}") for number in range(3_000)]
+    alike = [a_tool("\u30c4" * 64, f"tool{number}") for number in range(3_000)]
+
+    began = process_time()
+    all_distinct(others)
+    between = process_time()
+    found = all_distinct(alike)
+    ended = process_time()
+
+    assert 3_000 == len({tool.offered_name for tool in found})
+    assert ended - between < 20 * (between - began)
 
 
 def config(**more):
@@ -152,3 +169,15 @@ async def test_a_tool_whose_schema_no_provider_could_read_is_left_out(with_inten
         found = await tools_of(client, source)
 
     assert ["b"] == [tool.name for tool in found]
+
+
+async def test_a_schema_that_is_too_big_hides_no_other_and_all_have_a_bound(monkeypatch):
+    monkeypatch.setattr(listing_of_servers, "SCHEMA_BYTES_MAX", 200)
+    monkeypatch.setattr(listing_of_servers, "SCHEMAS_BYTES_MAX", 300)
+    sizes = {"a": 900, "b": 100, "c": 190, "d": 100, "e": 1}
+    tools = [tool(name, "", {"x": "y" * (size - 40)}) for name, size in sizes.items()]
+    answers = {"tools/list": listing(*tools)}
+    async with a_server(answers) as s, connect(ServerAddress(s.url), Visit()) as client:
+        found = await tools_of(client, workspace_server("s"))
+
+    assert ["b", "c"] == [tool.name for tool in found]

@@ -11,7 +11,13 @@ from adapters.tools.mcp.faults import BUG, ServerFault
 from adapters.tools.mcp.http import Visit
 from adapters.tools.mcp.sdk.loading import load
 from adapters.tools.mcp.servers import OAuthToken
-from adapters.tools.mcp.sessions import SESSIONS_MAX, Session, call_in_session, open_sessions
+from adapters.tools.mcp.sessions import (
+    SESSIONS_MAX,
+    Session,
+    SessionUnreachable,
+    call_in_session,
+    open_sessions,
+)
 from adapters.tools.mcp.wiring import ServerCalls
 from runtime.ends import holds_assertion
 from tests.adapters.tools.mcp.given import Known, Renewing, configured, using
@@ -50,6 +56,23 @@ async def test_where_all_are_leaving_another_may_still_begin(autojump_clock):
         session = sessions.begin(OTHER, UUID(int=0), a_client, Visit())
 
         assert await session.client()
+
+
+async def test_one_that_is_left_while_it_begins_ends_at_once(autojump_clock):
+    @asynccontextmanager
+    async def a_silent_server():
+        await trio.sleep_forever()
+        yield object()
+
+    async with open_sessions() as (sessions, _):
+        session = sessions.begin(ONE, UUID(int=0), a_silent_server, Visit())
+        await trio.testing.wait_all_tasks_blocked()
+        sessions.leave(ONE)
+        with trio.fail_after(1.0):
+            await session.ended.wait()
+
+        with pytest.raises(SessionUnreachable):
+            await session.client()
 
 
 async def failed(open):
