@@ -9,8 +9,10 @@ import pytest
 from actors.law.chat import Role
 from adapters.rehearsal.behaviour import Behaviour, ScriptedCall
 from tests.adapters.chats.routes import daemon
+from tests.adapters.tools.mcp.workspaces.conftest import patience
 from tests.adapters.tools.mcp.workspaces.test_servers import SCRIPT, nobody_in, shell
 
+__all__ = ["patience"]
 pytestmark = pytest.mark.slow
 CREATES = ScriptedCall("create_workspace", json.dumps({"template_id": "web"}))
 STOPS = ScriptedCall("stop_workspace", "{}")

@@ -11,7 +11,6 @@ import trio
 
 from actors.tools.approvals import NO_APPROVALS
 from adapters.tools.mcp.faults import ServerFault
-from adapters.tools.mcp.sdk import pipes
 from adapters.tools.mcp.workspaces import named_server as server
 from adapters.tools.mcp.workspaces.named_server import BROKEN_MAX
 from adapters.tools.mcp.workspaces.servers import (
@@ -30,14 +29,6 @@ pytestmark = pytest.mark.slow
 SCRIPT = Path(__file__).parents[4] / "fakes/shell_server.sh"
 ALL = WorkspaceTrust(unconfined=True, network=True)
 LOOPBACK = (ip_network("127.0.0.0/8"),)
-
-
-@pytest.fixture(autouse=True)
-def patience(monkeypatch):
-    """A turn waits for the tools of a program as long as a busy machine may take to begin it, and
-    for what its end was as long as that may take."""
-    monkeypatch.setattr(server, "DISCOVERY_SECONDS", PATIENCE_SECONDS)
-    monkeypatch.setattr(pipes, "DRAIN_SECONDS", PATIENCE_SECONDS)
 
 
 class File:
