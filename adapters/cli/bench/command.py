@@ -184,16 +184,14 @@ def _rows(options: argparse.Namespace, loads: Sequence[Load]) -> tuple[list[Row]
     """Run all loads against a daemon of our own, and against another checkout's, in turn."""
     if options.provider or options.model:
         raise CannotStart("bench", "--provider and --model are for a daemon that --url names")
+    checkout = _other_checkout(options)
     token = "bench-" + secrets.token_urlsafe(24)
     pins = not options.no_pin and options.processes == 1 and len(gauges.cores()) > 1
     rows: list[Row] = []
     with ExitStack() as stack:
         provider, pid = stack.enter_context(a_provider(loads[0]))
         daemons = [_started(stack, options, OURS, provider, token, None)]
-        if options.against is not None:
-            checkout = Path(options.against).resolve()
-            if not (checkout / "promptcorner" / "__main__.py").is_file():
-                raise CannotStart("bench", f"{checkout} is no checkout of promptcorner")
+        if checkout is not None:
             daemons.insert(0, _started(stack, options, BASE, provider, token, checkout))
         reached = [_reached(each, token, provider) for each in daemons]
         versions = _versions(reached[-1][1])
@@ -203,6 +201,16 @@ def _rows(options: argparse.Namespace, loads: Sequence[Load]) -> tuple[list[Row]
                     row = run_row(daemon.name, load, target, provider=pid, daemon=daemon, pins=pins)
                     rows.append(row)
     return rows, versions
+
+
+def _other_checkout(options: argparse.Namespace) -> Path | None:
+    """Return the checkout whose daemon is run in turn; None: no other one is."""
+    if options.against is None:
+        return None
+    checkout = Path(options.against).resolve()
+    if not (checkout / "promptcorner" / "__main__.py").is_file():
+        raise CannotStart("bench", f"{checkout} is no checkout of promptcorner")
+    return checkout
 
 
 def _started(

@@ -6,6 +6,7 @@ import xml.etree.ElementTree as xml
 
 import pytest
 
+from adapters.cli.bench import command
 from adapters.cli.bench.plan import CHATS, FLAGS, load_of, read_chats
 from adapters.cli.bench.telling import comparing, documents, drawing, figures, tables
 from adapters.cli.bench.telling.documents import RunDocument
@@ -223,6 +224,8 @@ def test_a_run_is_bounded(words, capsys):
         ["--against", "/nowhere"],
     ],
 )
-def test_flags_that_do_not_fit_together_are_refused_in_a_line(words, capsys):
+def test_flags_that_do_not_fit_together_are_refused_in_a_line(words, capsys, monkeypatch):
+    monkeypatch.setattr(command, "a_provider", pytest.fail)  # before anything is started
+
     assert 1 == main(["bench", *words])
     assert 1 == capsys.readouterr().err.count("\n")
