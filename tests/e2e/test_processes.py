@@ -132,6 +132,9 @@ async def test_processes_share_an_address_and_show_their_watchers_the_same(famil
     async with sites(family) as [site]:
         chats = [await site.create("[[deltas: 2]]") for _ in range(3)]
         watchers = {chat: [await site.watch(chat) for _ in range(6)] for chat in chats}
+        with trio.fail_after(PATIENCE_SECONDS):
+            while not all(sockets_opened(family)):  # the kernel deals them out by chance
+                watchers[chats[0]].append(await site.watch(chats[0]))
         everybody = [seen for those in watchers.values() for seen in those]
         for seen in everybody:
             await seen.until(over)
@@ -146,8 +149,13 @@ async def test_processes_share_an_address_and_show_their_watchers_the_same(famil
             assert 1 < len(first.pieces)  # how many it is depends on how busy the machine is
             assert all(first.pieces == seen.pieces for seen in others)
     served = [figures(url) for url in family.relay_urls().values()]
-    assert all(each["promptcorner_server_sockets_opened_total"] > 0 for each in served)
     assert sum(each["promptcorner_relays_pieces_total"] for each in served) > 0
+
+
+def sockets_opened(family):
+    """How many each process has opened."""
+    pages = map(figures, family.relay_urls().values())
+    return [page["promptcorner_server_sockets_opened_total"] for page in pages]
 
 
 async def test_a_terminal_is_typed_into_and_come_back_to_through_any_process(family):
@@ -157,7 +165,7 @@ async def test_a_terminal_is_typed_into_and_come_back_to_through_any_process(fam
         path = f"/api/v2/workspaces/{space['id']}/terminals"
         id = (await site.ask("POST", path))["id"]
         stream = f"{site.url.replace('http', 'ws')}{path}/{id}/stream"
-        before = [figures(url) for url in family.relay_urls().values()]
+        opened_before = sockets_opened(family)
         position = 0
         for number in range(12):
             headers = [(HEADER, ADMIN)]
@@ -167,6 +175,7 @@ async def test_a_terminal_is_typed_into_and_come_back_to_through_any_process(fam
                 await socket.send_message(input_message(f"echo far-$(({number} + 100))\r".encode()))
                 position = await _heard(socket, f"far-{number + 100}\r\n", position)
             assert [id] == [each["id"] for each in (await site.ask("GET", path))["terminals"]]
+        opened = sockets_opened(family)
         after = [figures(url) for url in family.relay_urls().values()]
         await site.ask("DELETE", f"{path}/{id}")
         with trio.fail_after(PATIENCE_SECONDS):
@@ -174,8 +183,7 @@ async def test_a_terminal_is_typed_into_and_come_back_to_through_any_process(fam
                 await trio.sleep(0.01)
 
     assert [0, 0, 1] == sorted(each["promptcorner_workspaces_terminals_running"] for each in after)
-    sockets = "promptcorner_server_sockets_opened_total"
-    assert 1 < sum(now[sockets] > then[sockets] for then, now in zip(before, after, strict=True))
+    assert 1 < sum(now > then for then, now in zip(opened_before, opened, strict=True))
 
 
 async def _heard(socket, words, position):
