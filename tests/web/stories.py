@@ -30,6 +30,12 @@ def calls(name, **arguments):
     return f"[[tool-calls: {name}:{json.dumps(arguments)}]]"
 
 
+async def at_new(page):
+    """Open the page of a new chat, and wait for its field, which takes the focus when it comes."""
+    await page.goto("/new")
+    await page.until_focused("textbox", FIELD)
+
+
 async def say(page, text, *modifiers):
     """Type a message and send it by the key."""
     await page.write(FIELD, text)

@@ -1,6 +1,7 @@
 """Legal holds and erasing, as people see them: what goes is named, and the receipt is shown."""
 
 from tests.web.house import CHATS
+from tests.web.stories import at_new
 
 LIST = ".side"
 PREFERENCES = "/api/v2/users/me/notifications/preferences"
@@ -34,7 +35,7 @@ async def test_a_chat_on_hold_is_kept_and_without_one_erased_with_a_receipt(page
     page.allow("409")
     chat = await api.chat("[[text: so be it]]")
     await api.good("PATCH", f"{CHATS}/{chat}", {"title": "A case"})
-    await page.goto("/new")
+    await at_new(page)
     await hold(page, api, chat, "A case")
 
     await by_menu(page, "A case", "Erase for good…")

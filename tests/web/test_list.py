@@ -6,7 +6,7 @@ import psycopg
 
 from tests.web.house import CHATS, WORKSPACE
 from tests.web.page import PHONE, a_page
-from tests.web.stories import FIELD, SLOWLY, calls
+from tests.web.stories import FIELD, SLOWLY, at_new, calls
 
 SETTINGS = {"PROMPTCORNER_APPROVAL_RULES": "execute=ask", "PROMPTCORNER_APPROVAL_DEADLINE": "0"}
 LIST = ".side"
@@ -82,7 +82,7 @@ async def test_what_needs_me_stands_first_and_in_one_place(page, api):
     pinned = await titled(api, "Pinned one")
     await api.good("PATCH", f"{CHATS}/{pinned}", {"pin_order": 1})
 
-    await page.goto("/new")
+    await at_new(page)
 
     wanted = {
         "Pinned": ["Pinned one"],
@@ -99,7 +99,7 @@ async def test_what_needs_me_stands_first_and_in_one_place(page, api):
 
 async def test_the_list_hears_of_everything_that_happens(page, api):
     await only(api)
-    await page.goto("/new")
+    await at_new(page)
     await page.until_text("No chats yet.", LIST)
 
     chat = await titled(api, "From elsewhere", f"{SLOWLY} Talk.", "running")
@@ -116,7 +116,7 @@ async def test_a_chat_is_renamed_pinned_labelled_and_archived_from_its_menu(page
     await only(api)
     chat = await titled(api, "One")
     await titled(api, "Two")
-    await page.goto("/new")
+    await at_new(page)
 
     await act(page, "One", "Rename… r")
     await page.click("button", "Propose a title")
@@ -158,7 +158,7 @@ async def test_where_no_chat_needs_its_user_the_key_says_so(page, api):
 async def test_a_chat_at_work_is_not_archived_and_the_menu_says_why(page, api):
     await only(api)
     await titled(api, "Busy", SLOWLY, "running")
-    await page.goto("/new")
+    await at_new(page)
     await page.click("link", "Busy", within=LIST, button="right")
 
     item = await page.find("menuitem", "Archive It works: stop it first e")
@@ -169,7 +169,7 @@ async def test_a_chat_at_work_is_not_archived_and_the_menu_says_why(page, api):
 async def test_a_chat_is_archived_together_with_its_workspace_after_a_question(page, api):
     await only(api)
     chat = await titled(api, "With files", WORKSPACE)
-    await page.goto("/new")
+    await at_new(page)
 
     await act(page, "With files", "Archive, and remove its workspace…")
     await page.until_text("gone for good", "dialog")
@@ -185,7 +185,7 @@ async def test_the_keyboard_goes_through_the_list_and_the_focus_is_never_lost(pa
     await only(api)
     for title in ("Four", "Three", "Two", "One"):
         await titled(api, title)
-    await page.goto("/new")
+    await at_new(page)
     await stands(page, "Today", "One", "Two", "Three", "Four")
 
     await (await page.find("link", "One", LIST)).focus()
@@ -211,7 +211,7 @@ async def test_pinned_chats_are_put_in_order_by_mouse_and_keys(page, api):
     for title in ("A", "B", "C"):
         chat = await titled(api, title)
         await api.good("PATCH", f"{CHATS}/{chat}", {"pin_order": 1})
-    await page.goto("/new")
+    await at_new(page)
     await stands(page, "Pinned", "A", "B", "C")
 
     boxes = [await (await page.find("link", title, LIST)).still() for title in ("A", "C")]
@@ -237,7 +237,7 @@ async def test_agents_stand_below_their_root_while_one_works_or_is_open(page, ap
     root = await titled(api, "The root", calls("spawn_agent", **agent))
     [child] = (await api.good("GET", f"{CHATS}/{root}"))["children"]
     await api.until(child["id"], "waiting")
-    await page.goto("/new")
+    await at_new(page)
     await stands(page, "Today", "The root")
 
     await page.click("button", "1 agent of The root")
@@ -256,7 +256,7 @@ async def test_filters_stand_in_the_address_and_come_back_with_it(page, api):
     labelled = await titled(api, "Labelled")
     await api.good("PATCH", f"{CHATS}/{labelled}", {"labels": {"area": "web"}})
     await titled(api, "Broken", "[[faults: 401]]", "error")
-    await page.goto("/new")
+    await at_new(page)
     await stands(page, "Needs you", "Broken")
 
     await page.click("button", "Needs me 1")
@@ -326,7 +326,7 @@ async def test_a_shared_chat_can_be_read_and_not_changed(page, api, house, brows
     async with a_page(browser) as other:
         other.url = house.url
         await other.cookies(cookies, house.url)
-        await other.goto("/new")
+        await at_new(other)
         await stands(other, "Today", "For two")
         await other.until_text("Shared by mara", LIST)
         await other.click("link", "For two", within=LIST)
@@ -352,7 +352,7 @@ async def test_a_chat_enters_the_list_when_it_is_shared_and_leaves_it_when_it_is
     async with a_page(browser) as other:
         other.url = house.url
         await other.cookies(cookies, house.url)
-        await other.goto("/new")
+        await at_new(other)
         await other.until_text("No chats yet.", LIST)
 
         for role, titles in (("read", ["For ines for now"]), ("", [])) * 2:
@@ -383,7 +383,7 @@ async def test_an_open_chat_that_is_marked_as_unread_stays_so_when_the_tab_is_cl
         await other.until_true(is_read, "it is read")
         await act(other, "To be read later", "Mark as unread")
         await other.until_true(is_unread, "it is unread")
-    await page.goto("/new")  # the other tab is closed, and what it said at its end has come
+    await at_new(page)  # the other tab is closed, and what it said at its end has come
     await page.until_text("To be read later", LIST)
 
     assert await is_unread()
@@ -399,7 +399,7 @@ async def test_thousands_of_chats_are_gone_through_and_few_are_built(page, api, 
                 'updated_at', now() - n * interval '20 minutes'))).*
               FROM chats c, generate_series(1, 2000) n WHERE c.title = 'The model of all'
         """)
-    await page.goto("/new")
+    await at_new(page)
     await page.until_text("Number 1", LIST)
 
     await (await page.find("link", "The model of all", LIST)).focus()
