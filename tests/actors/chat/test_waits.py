@@ -178,13 +178,12 @@ async def test_a_chat_that_is_gone_is_left(autojump_clock):
 
 
 @pytest.mark.parametrize(
-    "moved",
-    [{"status": "R0"}, {"history_version": 99}, {"holder": None}],
-    ids=lambda moved: next(iter(moved)),
+    ("state", "moved"),
+    [(ChatState.R0, {}), (ChatState.A0, {"history_version": 99}), (ChatState.A0, {"holder": None})],
+    ids=["status", "history_version", "holder"],
 )
-async def test_what_has_moved_is_not_ended(autojump_clock, moved):
+async def test_what_has_moved_is_not_ended(autojump_clock, state, moved):
     due = {"requires_action_deadline_at": NOW + timedelta(seconds=9)}
-    state = ChatState.R0 if moved.pop("status", None) else ChatState.A0
 
     assert WorkObsolete() == await awaited(
         a_chat(ChatState.A0, **due), a_chat(state, **due, **moved)

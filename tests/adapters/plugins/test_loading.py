@@ -3,11 +3,14 @@
 import re
 import subprocess
 import sys
+import threading
 
 import pytest
 import trio
+from trio.testing import MockClock
 
 from adapters.plugins.loading import canonical_name, installed_plugins
+from adapters.plugins.loop import LOAD_SECONDS, PluginLoop
 from adapters.plugins.plugins import open_plugins
 from tests.patience import PATIENCE_SECONDS
 
@@ -223,17 +226,54 @@ async def test_of_two_plugins_with_one_tool_the_first_is_used(install):
     assert "another plugin has a tool weather, too" == why
 
 
-async def test_a_plugin_that_does_not_come_to_the_end_of_its_import_is_left_out(install, bounds):
-    bounds(LOAD_SECONDS=2)  # in which the other one loads on a busy machine, too
-    slow = install("slow", "time.sleep(4)", tools="weather")
+@pytest.fixture
+def leaping_clock():
+    """Goes with the wall, for threads take their time; and leaps when told to."""
+    return MockClock(rate=1)
+
+
+@pytest.fixture
+def loaded(monkeypatch):
+    """The names of the plugins that have come to the end of their import."""
+    names, note = [], PluginLoop._note_loaded
+
+    def noted(loop, outcome):
+        note(loop, outcome)
+        names.append(loop.name)
+
+    monkeypatch.setattr(PluginLoop, "_note_loaded", noted)
+    return names
+
+
+@pytest.fixture
+def let_go():
+    """An event by which a plugin waits until the test is over."""
+    made = sys.let_go = threading.Event()
+    yield made
+    made.set()
+    del sys.let_go
+
+
+async def test_a_plugin_that_does_not_come_to_the_end_of_its_import_is_left_out(
+    leaping_clock, install, bounds, loaded, let_go
+):
+    bounds(LEAVE_SECONDS=0.1)
+    slow = install("slow", "import sys; sys.let_go.wait()", tools="weather")
     install("good", GOOD, tools="weather")
 
-    async with open_plugins([slow, "good"]) as plugins:
-        states = {name: each.state for name, each in plugins.statistics().items()}
-        why = plugins.statistics()["slow"].why
+    async def leap_when_the_other_one_is_there():
+        while "good" not in loaded:
+            await trio.sleep(0.005)
+        leaping_clock.jump(LOAD_SECONDS)
+
+    async with trio.open_nursery() as nursery:
+        nursery.start_soon(leap_when_the_other_one_is_there)
+        async with open_plugins([slow, "good"]) as plugins:
+            states = {name: each.state for name, each in plugins.statistics().items()}
+            why = plugins.statistics()["slow"].why
 
     assert {"slow": "not loaded", "good": "running"} == states
-    assert "did not load within 2 s, it was in <module> (" in why
+    assert f"did not load within {LOAD_SECONDS:g} s, it was in <module> (" in why
 
 
 def test_names_of_distributions_are_compared_as_everywhere():
