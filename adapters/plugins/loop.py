@@ -41,7 +41,6 @@ CANCEL_GRACE_SECONDS = 1.0
 BLOCKED_SECONDS = 1.0  # without a turn of its loop; then the log says where its code is
 BLOCKED_SECONDS_MAX = 10.0  # then its calls end with a fault, and no more are begun till it turns
 LEAVE_SECONDS = 2.0  # for its thread to end when the daemon does; then it is left behind
-TASKS_PER_CALL = 2  # of ours: what the plugin's code runs in, and what waits for that
 TASKS_MAX = 10_000  # in its loop, left ones included; then it is asked nothing until there are less
 FAILURES_LOGGED_MAX = 10  # of its calls, in FAILURES_LOGGED_SECONDS; the others are only counted
 FAILURES_LOGGED_SECONDS = 10.0
@@ -290,7 +289,7 @@ class PluginLoop:
     def _note_turn(self, tasks: int) -> None:
         self._tasks = tasks
         is_used = any(not call.is_left for call in self._calls)  # they may have tasks of their own
-        left = 0 if is_used else tasks - self._own_tasks - TASKS_PER_CALL * len(self._calls)
+        left = 0 if is_used else tasks - self._own_tasks - len(self._calls)
         if left > 2 * self._leak_said:  # said again when there are twice as many
             self._leak_said = left
             emit("plugin.leaks", "warning", plugin=self.name, version=self.version, tasks=left)
@@ -335,26 +334,19 @@ class PluginLoop:
         self._nursery.start_soon(self._run, call)
 
     async def _run(self, call: PluginCall) -> None:
-        """Run one call. Whatever its code raises, a cancellation too, is its outcome.
-
-        It has a task of its own: a nursery or a cancel scope that its code leaves open ends with
-        that task, as an error of this call, and not of the loop with all other calls.
-        """
-        ended: outcome.Outcome[Any] | None = None
-
-        async def run_alone() -> None:
-            nonlocal ended
-            ended = await outcome.acapture(call.work)
-
+        """Run one call. Whatever its code raises, a cancellation too, is its outcome, and so is
+        what trio says of a nursery or a cancel scope that it leaves open: these are cancelled."""
+        ended: outcome.Outcome[Any]
         try:
             with call.scope, call.shelter:
-                async with trio.open_nursery() as own:
-                    own.start_soon(run_alone)
+                ended = await outcome.acapture(call.work)
         except Exception as error:  # noqa: BLE001  of trio, about what was left open
             ended = outcome.Error(error)
-        finally:
-            assert ended is not None, "a task that was started has run"
-            self._tell_home(partial(self._note_outcome, call, ended))
+        self._tell_home(partial(self._note_outcome, call, ended))
+        if trio.lowlevel.current_task().child_nurseries:
+            # If this task ended now, that would be an error of the loop, and end all other calls.
+            # It stays among the tasks that were left, which have a bound.
+            await trio.sleep_forever()
 
     def _tell_home(self, do: Callable[[], object]) -> None:
         with suppress(trio.RunFinishedError):
