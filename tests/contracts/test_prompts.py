@@ -9,7 +9,7 @@ import json
 from uuid import UUID
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from actors.law.chat import Role, Visibility
@@ -177,6 +177,10 @@ WIRES = {
 }
 
 
+THOUGHT = ReasoningPart("", provider_metadata=NOTES[4])
+SEARCH_OF_OURS = ToolCallPart("a", "f", "{}", False, provider_metadata=NOTES[5])
+
+
 def is_torn(row):
     """Signed as a whole, with a result in it that belongs to nothing: it can be neither sent nor
     mended, and no provider says so."""
@@ -190,6 +194,7 @@ def is_torn(row):
 @pytest.mark.parametrize("wire", WIRES)
 @settings(max_examples=60, deadline=None)
 @given(rows=st.lists(ROWS, max_size=7))
+@example([row(Role.ASSISTANT, THOUGHT, SEARCH_OF_OURS)])
 def test_whatever_was_said_no_provider_refuses_it(wire, rows):
     ask, model, check = WIRES[wire]
     target = Target(wire, "ours", vendor_of(wire).rules)

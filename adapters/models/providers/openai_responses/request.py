@@ -38,6 +38,7 @@ from actors.law.parts.prompt import (
 from adapters.models.providers.facts.openai import reasons, samples, strict_schema
 from adapters.models.providers.openai_responses import wire
 
+COMPUTER_CALL = "computer_call"  # the only item that goes back with a call that we run
 METADATA = "openai_responses"  # our key in a part's notes: reasoning, item, led_by, phase
 ENCRYPTED = "reasoning.encrypted_content"
 LOG_PROBS = "message.output_text.logprobs"
@@ -192,7 +193,7 @@ def _assistant(
                 if goes_back:
                     sent.add(kept.id)
                     yield kept
-            case ToolCallPart(provider_executed=False) if _goes_back(noted, sent):
+            case ToolCallPart(provider_executed=False) if _is_computers(noted, sent):
                 item = msgspec.convert(noted["item"], wire.ComputerCallItem)
                 checks[part.id] = item.pending_safety_checks
                 yield Raw(msgspec.json.encode(noted["item"]))
@@ -205,6 +206,12 @@ def _assistant(
                 pass  # its call carries it
             case _:
                 assert_never(part)
+
+
+def _is_computers(noted: Mapping[str, Any], sent: Set[str]) -> bool:
+    """Return whether a call of ours goes back as the call of the computer that it was. All others
+    go back as calls of functions."""
+    return _goes_back(noted, sent) and noted["item"].get("type") == COMPUTER_CALL
 
 
 def _goes_back(noted: Mapping[str, Any], sent: Set[str]) -> bool:
