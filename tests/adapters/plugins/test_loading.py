@@ -181,10 +181,29 @@ async def test_a_plugin_whose_loop_cannot_begin_is_left_out_at_once(install, mon
     assert "its event loop has ended: OSError: [Errno 24] Too many open files" == statistics.why
 
 
-async def test_a_loop_that_ends_while_others_are_loaded_is_not_asked(install, entries):
-    dead = "async def die():\n    raise KeyError\ntrio.lowlevel.spawn_system_task(die)\n"
-    install("dead", dead + GOOD, tools="both")
-    install("slow", "time.sleep(0.5)\n" + GOOD, providers="Parrot")
+DYING = """
+async def die():
+    open({marker!r}, "w").close()
+    raise KeyError
+trio.lowlevel.spawn_system_task(die)
+"""
+LASTING = """
+import os, threading
+while not os.path.exists({marker!r}):
+    time.sleep(0.01)
+for thread in threading.enumerate():
+    if thread.name == "plugin dead":
+        thread.join()
+"""
+
+
+async def test_a_loop_that_ends_while_others_are_loaded_is_not_asked(
+    install, bounds, tmp_path, entries
+):
+    bounds(LOAD_SECONDS=PATIENCE_SECONDS)
+    marker = str(tmp_path / "dying")
+    install("dead", DYING.format(marker=marker) + GOOD, tools="both")
+    install("slow", LASTING.format(marker=marker) + GOOD, providers="Parrot")
 
     async with open_plugins(["dead", "slow"]) as plugins:
         states = {name: each.state for name, each in plugins.statistics().items()}
