@@ -101,7 +101,7 @@ def _denied(status: int, said: Mapping[str, Any]) -> TokenDenied:
 def _expiry(seconds: Any, now: datetime) -> datetime | None:
     try:
         life = float(seconds)
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):  # the last of hundreds of digits
         return None
     if not 0 < life < LIFE_SECONDS_MAX:
         return None

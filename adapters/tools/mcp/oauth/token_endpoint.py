@@ -24,6 +24,7 @@ from adapters.tools.mcp.servers import (
     TokenGranted,
     read_token_answer,
 )
+from adapters.tools.mcp.tolerance import mend
 from runtime.clock import wall
 
 ANSWER_SECONDS = 10.0  # for one request; then it is as if it had been refused
@@ -188,7 +189,7 @@ async def read_json(response: httpx2.Response) -> Any:
         if len(body) > ANSWER_BYTES_MAX:
             return None
     try:
-        return json.loads(body)
+        return json.loads(mend(body))
     except (ValueError, RecursionError):
         return None
 

@@ -4,6 +4,7 @@ import gzip
 from ipaddress import ip_network
 
 import httpx2
+import msgspec
 import pytest
 
 from adapters.tools.mcp.oauth.guard import guarded_client
@@ -133,3 +134,21 @@ async def test_a_packed_answer_is_not_unpacked():
         )
         [(_, _, headers)] = auth.asked
         assert "identity" == headers["accept-encoding"]
+
+
+@pytest.mark.parametrize(
+    ("said", "token", "expires_at"),
+    [
+        (b'{"access_token": "a\\ud800b"}', "a\ufffdb", None),
+        (b'{"access_token": "a", "expires_in": 1' + b"0" * 400 + b"}", "a", None),
+        (b'{"access_token": "a", "expires_in": "soon"}', "a", None),
+    ],
+)
+async def test_what_a_token_answer_says_beside_the_point_costs_no_login(said, token, expires_at):
+    async with an_auth_server() as auth:
+        auth.answers["/token"] = Raw(said)
+
+        granted = await a_code(f"{auth.url}/token")
+
+    assert (token, expires_at) == (granted.token.access_token, granted.expires_at)
+    assert token == msgspec.json.decode(msgspec.json.encode(granted.token))["access_token"]
