@@ -3,6 +3,7 @@
 import json
 import os
 import sys
+from dataclasses import replace
 from uuid import UUID
 
 import pytest
@@ -60,6 +61,13 @@ def test_only_the_workspace_and_its_tmp_can_be_written():
 
     assert [(GROUND.tmp, "/tmp"), (GROUND.home, GROUND.home)] == pairs(words, "--bind")
     assert not {"--dev-bind", "--bind-try", "--overlay"} & set(words)
+
+
+def test_the_way_to_forges_can_be_used_and_not_changed():
+    words = told(ground=replace(GROUND, gate="/data/gates/7"))
+
+    assert [("/data/gates/7", "/run/promptcorner")] == pairs(words, "--ro-bind")
+    assert len(pairs(told(), "--bind")) == len(pairs(words, "--bind"))
 
 
 def test_nothing_but_programs_and_their_settings_is_seen():

@@ -2,12 +2,15 @@
 
 import os
 from subprocess import DEVNULL
+from uuid import UUID
 
 import pytest
 import trio
 import trio.testing
 
+from actors.law.ids import ChatId
 from actors.tools.desktop.geometry import ScreenSize
+from actors.tools.workspaces import WorkspaceRefusal
 from adapters.workspaces.commands.process_groups import open_lifeline, spawn
 from adapters.workspaces.desktop import recording
 from adapters.workspaces.desktop.connection import DesktopConnection, ScreenGone, ScreenPicture
@@ -46,3 +49,19 @@ async def test_a_packer_that_takes_no_picture_is_not_waited_for(monkeypatch):
             group.kill()
             await group.wait()
             recording._closed(group)
+
+
+async def test_one_that_comes_to_nothing_is_counted(monkeypatch):
+    monkeypatch.setattr(recording, "missing_for_recordings", lambda: None)
+
+    async def refused(chat):
+        return WorkspaceRefusal("there is no desktop")
+
+    agent = ChatId(UUID(int=1))
+    async with recording.open_recordings(refused) as recordings:
+        recordings.begin(agent)
+        film = await recordings.finish(agent)
+        found = recordings.statistics()
+
+    assert film is None
+    assert (0, 0, 1) == (found.running, found.finished_count, found.dropped_count)

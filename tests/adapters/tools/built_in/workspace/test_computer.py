@@ -15,6 +15,7 @@ from PIL import Image
 
 from actors.law.chat import FILES_PER_CHAT_MAX
 from actors.law.parts.message import FilePart
+from actors.tools.desktop.steps import MovePointer, Pause, PressButton, PressKey
 from actors.tools.workspaces import WorkspaceRefusal
 from adapters.workspaces.commands.sandbox import NoSandbox, display_of, sandbox_of
 from adapters.workspaces.desktop.connection import DesktopConnection
@@ -149,6 +150,7 @@ async def test_a_desktop_that_was_killed_is_told_and_started_anew(daemon, child)
 
 async def test_a_picture_that_was_given_up_is_not_shown_for_a_later_one(daemon, child):
     await shot(daemon, child)
+    await daemon.call(child, "computer", action="mouse_move", coordinate=[10, 20])
     await give_up_a_picture(await daemon.desktops.operate(child))
     await daemon.call(child, "execute", command=XEV, run_in_background=True)
     watching = DesktopConnection(await daemon.desktops.dial(child))
@@ -159,8 +161,10 @@ async def test_a_picture_that_was_given_up_is_not_shown_for_a_later_one(daemon, 
     await watching.aclose()
 
     seen = await shot(daemon, child)
+    where = await daemon.call(child, "computer", action="cursor_position")
 
     assert (255, 255, 255) == seen.getpixel(INSIDE)
+    assert "x=10, y=20" == where["text"]
 
 
 async def give_up_a_picture(desktop):
@@ -183,6 +187,23 @@ async def give_up_a_picture(desktop):
 def pixel(picture, x, y):
     at = (y * picture.size.width + x) * 4
     return picture.pixels[at : at + 3]
+
+
+async def test_what_is_held_down_is_let_go_when_a_call_is_given_up(daemon, child):
+    home = await home_of(daemon, child)
+    await begin(daemon, child, XEV)
+    screen = (await daemon.desktops.operate(child)).connection
+    held = [MovePointer(450, 375), PressButton(1), PressKey(0x61), Pause(600)]
+
+    def says(*words):
+        return lambda: set(words) <= set((home / "events").read_text().split())
+
+    async with trio.open_nursery() as nursery:
+        nursery.start_soon(screen.perform, held)
+        await until(says("ButtonPress", "KeyPress"))
+        nursery.cancel_scope.cancel()
+
+    await until(says("ButtonRelease", "KeyRelease"))
 
 
 async def test_desktops_that_begin_together_are_all_counted(daemon, monkeypatch):
