@@ -52,9 +52,9 @@ async def a_process(directory):
 
 
 @pytest.fixture
-async def two(tmp_path, monkeypatch):
+async def two(short_path, monkeypatch):
     monkeypatch.setattr(peers, "ANSWER_SECONDS", PATIENCE_SECONDS)
-    directory = tmp_path / "peers"
+    directory = short_path / "peers"
     async with a_process(directory) as one, a_process(directory) as other:
         yield one, other
 
@@ -115,10 +115,10 @@ async def test_what_nobody_knows_or_is_of_another_chat_is_not_there(two):
 
 
 async def test_whom_the_disk_does_not_let_be_found_says_so_and_is_found_later(
-    tmp_path, monkeypatch, caplog
+    short_path, monkeypatch, caplog
 ):
     monkeypatch.setattr(peer_sockets, "FOUND_AGAIN_SECONDS", 0.02)
-    directory = tmp_path / "peers"
+    directory = short_path / "peers"
     directory.write_text("something else")
     async with open_processes() as table, trio.open_nursery() as nursery:
         found = Peers(directory, table)
@@ -249,8 +249,8 @@ async def test_only_its_user_gets_there(two):
 
 
 @pytest.mark.slow
-async def test_a_long_list_is_cut(tmp_path):
-    directory = tmp_path / "peers"
+async def test_a_long_list_is_cut(short_path):
+    directory = short_path / "peers"
     async with a_process(directory) as one, a_process(directory) as other:
         for _ in range(LISTED_MAX + 1):
             await other.table.wait(CHAT, other.start("true"), PATIENCE_SECONDS)
@@ -258,8 +258,8 @@ async def test_a_long_list_is_cut(tmp_path):
         assert LISTED_MAX == len(await one.peers.all(CHAT))
 
 
-async def test_its_socket_goes_with_it(tmp_path):
-    async with a_process(tmp_path / "peers") as one:
+async def test_its_socket_goes_with_it(short_path):
+    async with a_process(short_path / "peers") as one:
         pass
 
     assert not one.socket.exists()
