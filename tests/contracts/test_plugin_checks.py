@@ -18,7 +18,7 @@ from adapters.tools.built_in.planning import ASK, PROPOSE, PlanningTools
 from promptcorner.ext import CallResult, Identity, IdentityRequest
 from promptcorner.ext.testing import check_identity, check_schema, check_stream, check_tool, hello
 from tests.adapters.people.auth.stage import a_door
-from tests.adapters.postgres.stores import migrated_database
+from tests.adapters.postgres.stores import empty, migrated_database
 from tests.adapters.tools.built_in.test_planning import PLACE, QUESTION, Disk, Shelf, planning
 
 # tools
@@ -129,7 +129,9 @@ class OurCallers:
 
 @pytest.fixture
 def people(server):
-    return migrated_database(server)
+    conninfo = migrated_database(server)
+    empty(conninfo)
+    return conninfo
 
 
 async def test_tokens_of_ours(people):

@@ -27,7 +27,7 @@ from adapters.rehearsal.server import serve
 from tests.actors.law.chats import ANN, user
 from tests.adapters.chats.routes.ground import Callers, Ground, rows_on
 from tests.adapters.edges import SECRET_KEY, holds_a_lease
-from tests.adapters.postgres.stores import TABLES, new_chat_id
+from tests.adapters.postgres.stores import empty, new_chat_id
 from tests.patience import PATIENCE_SECONDS
 
 PROVIDERS = {
@@ -118,10 +118,9 @@ async def a_daemon(conninfo, behaviour, *, context_limit=None, summaries_by=None
 
 async def prepare(conninfo, model, context_limit, settings):
     """Nobody is there but ANN."""
+    empty(conninfo)
     connection = await DatabaseConnection.open(conninfo)
     try:
-        for table in TABLES:
-            await connection.execute(f"DELETE FROM {table}")
         await connection.execute(
             "INSERT INTO users (id, username) VALUES (%(id)s, 'ann')", {"id": ANN}
         )

@@ -1,11 +1,10 @@
 """A catalogue on a real database, with the bus of one process."""
 
-import psycopg
 import pytest
 
 from tests.actors.law.chats import ANN, BOB
 from tests.adapters.models.store.ground import open_ground
-from tests.adapters.postgres.stores import TABLES, migrated_database
+from tests.adapters.postgres.stores import empty, migrated_database
 
 
 @pytest.fixture(scope="session")
@@ -15,9 +14,7 @@ def migrated(server):
 
 @pytest.fixture
 async def ground(migrated):
-    with psycopg.connect(migrated, autocommit=True) as connection:
-        for table in TABLES:
-            connection.execute(f"DELETE FROM {table}")
+    empty(migrated)
     async with open_ground(migrated) as ground:
         await ground.add_users(ANN, BOB)
         yield ground

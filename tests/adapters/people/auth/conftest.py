@@ -3,9 +3,8 @@
 import pytest
 import trio.testing
 
-from adapters.postgres.driver.connection import DatabaseConnection
 from tests.adapters.people.auth.stage import a_door
-from tests.adapters.postgres.stores import TABLES, migrated_database
+from tests.adapters.postgres.stores import empty, migrated_database
 
 
 @pytest.fixture
@@ -28,9 +27,7 @@ def migrated(server):
 @pytest.fixture
 async def people(migrated):
     """The conninfo of a database without people."""
-    aside = await DatabaseConnection.open(migrated)
-    await aside.run([(f"DELETE FROM {table}", ()) for table in TABLES])
-    aside.close()
+    empty(migrated)
     return migrated
 
 

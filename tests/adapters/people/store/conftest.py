@@ -10,7 +10,7 @@ from adapters.people.store.tokens import Tokens
 from adapters.people.store.users import Users
 from adapters.postgres.driver.connection import DatabaseConnection
 from adapters.postgres.driver.pool import Pool
-from tests.adapters.postgres.stores import TABLES, migrated_database
+from tests.adapters.postgres.stores import empty, migrated_database
 from tests.patience import PATIENCE_SECONDS
 
 
@@ -44,8 +44,8 @@ def migrated(server):
 
 @pytest.fixture
 async def people(migrated):
+    empty(migrated)
     pool, aside = Pool(migrated, size=4), await DatabaseConnection.open(migrated)
-    await aside.run([(f"DELETE FROM {table}", ()) for table in TABLES])
     yield People(pool, Users(pool), Tokens(pool), Invitations(pool), aside)
     aside.close()
     await pool.drain(1)
