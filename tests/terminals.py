@@ -23,22 +23,27 @@ class ScreenTerminal:
         self._stream = pyte.ByteStream(self.screen)
         self._mine, theirs = pty.openpty()
         fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", lines, columns, 0, 0))
-        self.process = subprocess.Popen(
-            list(map(str, words)),
-            env={**settings, "TERM": "xterm-256color"},
-            stdin=theirs,
-            stdout=theirs,
-            stderr=theirs,
-            start_new_session=True,
-            preexec_fn=_take_terminal,  # so that control characters are signals
-            cwd=cwd,
-        )
-        os.close(theirs)
+        has = {**settings, "TERM": "xterm-256color"}
+        with open(theirs, "wb", buffering=0) as terminal:
+            self.process = self._start(list(map(str, words)), has, terminal, cwd)
         self.written = b""  # all that the command has written
 
     @property
     def text(self):
         return "\n".join(line.rstrip() for line in self.screen.display)
+
+    def _start(self, words, has, terminal, cwd):
+        """Start the command; the terminal is that of a session of its own."""
+        return subprocess.Popen(
+            words,
+            env=has,
+            stdin=terminal,
+            stdout=terminal,
+            stderr=terminal,
+            start_new_session=True,
+            preexec_fn=_take_terminal,  # so that control characters are signals
+            cwd=cwd,
+        )
 
     def types(self, keys):
         os.write(self._mine, keys.encode())

@@ -7,13 +7,13 @@ import pytest
 from psycopg.conninfo import make_conninfo
 
 from tests.e2e.processes import belonging_to, eventually, give_to_ordinary_user
-from tests.folders import a_folder
+from tests.folders import a_folder, in_memory
 
 
 @pytest.fixture
 def home():
     """Where a daemon may make its directory; when the test ends, nobody works there."""
-    with a_folder() as top:
+    with a_folder(in_memory()) as top:
         yield top / "home"
         eventually(lambda: not belonging_to(top), "every process of the daemon is gone")
 
@@ -30,6 +30,6 @@ def ordinary_home(home):
 def a_database(server, name):
     """A new database for longer than a test."""
     with psycopg.connect(server, autocommit=True) as connection:
-        connection.execute(f"CREATE DATABASE {name} TEMPLATE template0")
+        connection.execute(f"CREATE DATABASE {name} TEMPLATE template0 STRATEGY file_copy")
         yield make_conninfo(server, dbname=name)
         connection.execute(f"DROP DATABASE {name} WITH (FORCE)")

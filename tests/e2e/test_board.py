@@ -5,8 +5,8 @@ import os
 import re
 import signal
 import subprocess
-import tempfile
 import time
+from contextlib import ExitStack
 from pathlib import Path
 
 import pytest
@@ -15,10 +15,19 @@ from adapters.cli.board.live import OPEN
 from adapters.cli.chat.deciding.pace import SLEEP_SECONDS
 from adapters.daemon.listening.daemons import listening_daemons
 from promptcorner_client.http_messages import HEARTBEAT_SECONDS, SILENCE_SECONDS
-from tests.e2e.daemons import a_daemon, command, environment, run
+from tests.e2e.daemons import (
+    a_copy,
+    a_daemon,
+    a_pipe,
+    command,
+    environment,
+    is_forked,
+    run,
+)
 from tests.e2e.processes import eventually
 from tests.e2e.providers import a_provider
 from tests.e2e.terminal.dead_lines import DeadlyLine
+from tests.folders import a_folder, in_memory
 from tests.terminals import ScreenTerminal
 
 pytestmark = pytest.mark.slow
@@ -33,11 +42,20 @@ REST_SECONDS = 3.0  # in which a board that nobody touches is measured
 REST_SHARE_MAX = 0.05  # of a core
 
 
+class Board(ScreenTerminal):
+    """Our command in a terminal, forked from a process that has imported it."""
+
+    def _start(self, words, has, terminal, cwd):
+        if is_forked({}):
+            return a_copy(words, has, *[terminal] * 3, has_terminal=True)
+        words, _ = command(*words)
+        return super()._start(words, has, terminal, cwd)
+
+
 @pytest.fixture(scope="module")
 def top():
-    with tempfile.TemporaryDirectory(prefix="promptcorner-tests-") as name:
-        Path(name).chmod(0o711)
-        yield Path(name)
+    with a_folder(in_memory()) as top:
+        yield top
 
 
 @pytest.fixture(scope="module")
@@ -61,8 +79,7 @@ def board(here):
     opened = []
 
     def start(*words, settings=here, **size):
-        line, _ = command("chats", *words)
-        opened.append(ScreenTerminal(line, environment(**settings), **size))
+        opened.append(Board(["chats", *words], environment(**settings), **size))
         return opened[-1]
 
     yield start
@@ -72,23 +89,28 @@ def board(here):
 
 def begun(here, text):
     """A chat that has begun, and may go on; its id. Its title is the test's own."""
-    words, _ = command("chat", "-m", text, "--json")
-    with subprocess.Popen(
-        words,
-        env=environment(**here),
-        stdin=subprocess.DEVNULL,
-        stdout=subprocess.PIPE,
-        text=True,
-        cwd="/",
-    ) as process:
-        for line in process.stdout:
+    with ExitStack() as ends:
+        out, its_out = a_pipe(ends)
+        process = started(["chat", "-m", text, "--json"], environment(**here), its_out)
+        ends.callback(process.wait)
+        ends.callback(process.kill)
+        its_out.close()
+        for line in out:
             record = json.loads(line)
             if record["type"] in ("text", "needs", "end"):
                 break
             if record["type"] == "begin":
                 chat = record["chat_id"]
-        process.kill()
     return chat
+
+
+def started(arguments, has, its_out):
+    """Our command, with an output that is a pipe and nothing to read."""
+    with open(os.devnull, "rb") as nothing, open(os.dup(2), "wb") as errors:
+        if is_forked({}):
+            return a_copy(arguments, has, nothing, its_out, errors)
+        words, how = command(*arguments)
+        return subprocess.Popen(words, env=has, stdin=nothing, stdout=its_out, stderr=errors, **how)
 
 
 def state_of(here, chat):

@@ -17,7 +17,7 @@ from promptcorner_client.transcript import Transcript, text_of
 from tests.e2e.daemons import a_daemon
 from tests.e2e.processes import belonging_to, eventually
 from tests.e2e.providers import a_provider
-from tests.folders import a_folder
+from tests.folders import a_folder, in_memory
 
 pytestmark = pytest.mark.slow
 
@@ -28,7 +28,7 @@ LONG_SECONDS = 1_000  # for a thousand disconnects on a busy machine; alone they
 
 @pytest.fixture(scope="module")
 def url():
-    with a_folder() as top:
+    with a_folder(in_memory()) as top:
         with a_provider() as provider:
             settings = {**provider.settings, "PROMPTCORNER_ADMIN_TOKEN": ADMIN}
             settings["PROMPTCORNER_DRAIN_SECONDS"] = "1"

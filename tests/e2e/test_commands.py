@@ -10,7 +10,7 @@ import pytest
 
 from tests.e2e.daemons import a_daemon, run
 from tests.e2e.processes import belonging_to, eventually
-from tests.folders import a_folder
+from tests.folders import a_folder, in_memory
 from tests.patience import PATIENCE_SECONDS
 
 pytestmark = pytest.mark.slow
@@ -21,7 +21,7 @@ PASSWORD = "nine-rivers-and-a-bridge"
 
 @pytest.fixture(scope="module")
 def home():
-    with a_folder() as top:
+    with a_folder(in_memory()) as top:
         yield top / "home"
         eventually(lambda: not belonging_to(top), "every process of the daemon is gone")
 

@@ -5,13 +5,13 @@ import os
 import re
 import shutil
 import sys
-import tempfile
 from pathlib import Path
 
 import pytest
 
 from tests.e2e.daemons import a_daemon, environment, run
 from tests.e2e.providers import a_provider
+from tests.folders import a_folder, in_memory
 from tests.terminals import ScreenTerminal
 
 pytestmark = pytest.mark.slow
@@ -32,16 +32,15 @@ BEGIN = {
 @pytest.fixture(scope="module")
 def corner():
     """A daemon with a chat: the environment of its machine, and the chat's id."""
-    with tempfile.TemporaryDirectory(prefix="promptcorner-tests-") as top:
-        Path(top).chmod(0o711)
-        home = Path(top) / "home"
+    with a_folder(in_memory()) as top:
+        home = top / "home"
         with a_provider() as provider, a_daemon(home, **provider.settings) as daemon:
             daemon.wait_ready()
             here = {"PROMPTCORNER_DATA_DIR": str(home)}
             _, out, _ = run("chat", "-m", "Three rivers", "--json", **here)
             chat = json.loads(out.splitlines()[-1])["chat_id"]
             run("chat", "-m", "Another one", "--json", **here)
-            yield here, chat, Path(top)
+            yield here, chat, top
             assert 0 == daemon.stop()
 
 

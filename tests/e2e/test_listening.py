@@ -2,7 +2,6 @@
 
 import json
 import re
-import tempfile
 from pathlib import Path
 
 import pytest
@@ -13,6 +12,7 @@ from adapters.daemon.listening.daemons import FOLDER, listening_daemons
 from tests.e2e.daemons import a_daemon, run
 from tests.e2e.processes import eventually
 from tests.e2e.providers import a_provider
+from tests.folders import a_folder, in_memory
 
 pytestmark = pytest.mark.slow
 
@@ -24,9 +24,8 @@ OTHER_CERTIFICATE = certificate_of(FAKES / "localhost_rsa.pem")
 
 @pytest.fixture(scope="module")
 def top():
-    with tempfile.TemporaryDirectory(prefix="promptcorner-tests-") as name:
-        Path(name).chmod(0o711)
-        yield Path(name)
+    with a_folder(in_memory()) as top:
+        yield top
 
 
 @pytest.fixture(scope="module")

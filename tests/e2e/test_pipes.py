@@ -5,7 +5,6 @@ import json
 import os
 import signal
 import subprocess
-import tempfile
 from pathlib import Path
 
 import jsonschema
@@ -14,6 +13,7 @@ import pytest
 from tests.e2e.daemons import a_daemon, command, environment, run
 from tests.e2e.processes import belonging_to, eventually
 from tests.e2e.providers import a_provider
+from tests.folders import a_folder, in_memory
 from tests.patience import PATIENCE_SECONDS
 
 pytestmark = pytest.mark.slow
@@ -28,9 +28,8 @@ RIVERS["properties"] = {"rivers": {"type": "array", "items": {"type": "string"},
 @pytest.fixture(scope="module")
 def corner():
     """A daemon, its model, and the environment of a command on its machine."""
-    with tempfile.TemporaryDirectory(prefix="promptcorner-tests-") as top:
-        Path(top).chmod(0o711)
-        home = Path(top) / "home"
+    with a_folder(in_memory()) as top:
+        home = top / "home"
         quick = {
             "PROMPTCORNER_DRAIN_SECONDS": "1",
             "PROMPTCORNER_APPROVAL_RULES": "list_templates=ask",
@@ -276,9 +275,8 @@ def test_a_watcher_leaves_by_ctrl_c_and_the_chat_goes_on(here):
 
 def test_a_watcher_survives_a_daemon_that_is_killed(corner):
     provider, _ = corner
-    with tempfile.TemporaryDirectory(prefix="promptcorner-tests-") as top:
-        Path(top).chmod(0o711)
-        home = Path(top) / "home"
+    with a_folder(in_memory()) as top:
+        home = top / "home"
         with a_daemon(home, **provider.settings) as daemon:
             listen = daemon.wait_ready()["listen"]
             here = {"PROMPTCORNER_URL": f"http://{listen}", "PROMPTCORNER_DATA_DIR": str(home)}

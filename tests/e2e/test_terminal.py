@@ -15,7 +15,7 @@ import pytest
 from tests.e2e.daemons import a_daemon, command, environment, run
 from tests.e2e.processes import belonging_to, eventually
 from tests.e2e.providers import a_provider
-from tests.folders import a_folder
+from tests.folders import a_folder, in_memory
 from tests.patience import PATIENCE_SECONDS
 
 pytestmark = pytest.mark.slow
@@ -26,7 +26,7 @@ CONTROL = re.compile(rb"\x1b\[[0-9;?]*[A-Za-z]|\r")
 @pytest.fixture(scope="module")
 def here():
     """What a command on the machine of the daemon finds in its environment: no token."""
-    with a_folder() as top:
+    with a_folder(in_memory()) as top:
         home = top / "home"
         quick = {"PROMPTCORNER_DRAIN_SECONDS": "1"}
         quick |= {"PROMPTCORNER_APPROVAL_RULES": "list_templates=ask,read_skill=ask"}

@@ -1,8 +1,5 @@
 """A daemon with a model for all stories of the terminal, and terminals that are closed again."""
 
-import tempfile
-from pathlib import Path
-
 import httpx2
 import pytest
 
@@ -11,6 +8,7 @@ from tests.e2e.processes import belonging_to, eventually
 from tests.e2e.providers import a_provider
 from tests.e2e.screens import ScreenTerminal
 from tests.e2e.terminal.stories import LARGE, SMALL
+from tests.folders import a_folder, in_memory
 from tests.patience import PATIENCE_SECONDS
 
 
@@ -24,17 +22,16 @@ def model():
 @pytest.fixture(scope="session")
 def place(model):
     """A daemon, and a home for what the terminal keeps."""
-    with tempfile.TemporaryDirectory(prefix="promptcorner-tests-") as top:
-        Path(top).chmod(0o711)
-        (Path(top) / "templates/web").mkdir(parents=True)
-        (Path(top) / "templates/web/README.md").write_text("a place")
+    with a_folder(in_memory()) as top:
+        (top / "templates/web").mkdir(parents=True)
+        (top / "templates/web/README.md").write_text("a place")
         settings = {
             "PROMPTCORNER_DRAIN_SECONDS": "0",
             "PROMPTCORNER_SANDBOX": "none",
             "PROMPTCORNER_TEMPLATES_DIR": f"{top}/templates",
             "PROMPTCORNER_APPROVAL_RULES": "list_templates=ask,read_skill=ask",
         }
-        home = Path(top) / "home"
+        home = top / "home"
         with a_daemon(home, **settings, **model.settings) as daemon:
             url = "http://" + daemon.wait_ready()["listen"]
             yield {
