@@ -30,6 +30,7 @@ from adapters.postgres.driver.connection import DatabaseConnection
 from adapters.postgres.dump import ProgramFailed, dump, restore_dump
 from adapters.postgres.queries import SQL
 from adapters.settings import Config, names
+from adapters.settings.directories import make_directory
 from adapters.settings.refusals import CannotStart
 from adapters.settings.secrets import Vault, open_vault
 from runtime.clock import wall
@@ -250,7 +251,7 @@ def _written_key(path: Path, key: str, wanted: str) -> Iterator[None]:
     if Vault(key.encode()).name != wanted:
         raise CannotStart("restore", f"the secret key in it is not the key {wanted}")
     try:
-        path.parent.mkdir(mode=0o711 if os.geteuid() == 0 else 0o700, parents=True, exist_ok=True)
+        make_directory(path.parent)
         descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
     except OSError as error:
         fact = f"{path}: {(error.strerror or str(error)).lower()}"

@@ -5,6 +5,7 @@ words of the person who set it. Secrets stay out of every message and every repr
 
 For other rooms:
 caching    a cache with an age and a bound, which reads each entry once at a time
+directories  directories for data, which are made where they are missing
 forges     hosts of repositories with pull requests, as they are set up
 kinds      the kinds of values, and their errors
 logs       where log entries go, and in which form
@@ -18,7 +19,6 @@ table      every setting, as the fields of `Config`
 Inside:
 areas      settings of one area each, which the table is made of, too
 page       docs/configuration.md, made of the table
-providers  the settings of providers of models
 """
 
 from adapters.settings.forges import Forge

@@ -14,6 +14,7 @@ from cryptography.hazmat.primitives.ciphers.aead import AESGCM
 from cryptography.hazmat.primitives.hashes import SHA256
 from cryptography.hazmat.primitives.kdf.hkdf import HKDF
 
+from adapters.settings.directories import make_directory
 from adapters.settings.refusals import CannotStart
 
 SETTING = "PROMPTCORNER_SECRET_KEY"
@@ -124,7 +125,7 @@ def _make(path: Path) -> None:
     makes it, and all read the same."""
     made = path.with_name(f".{path.name}.{token_hex(4)}")
     try:
-        path.parent.mkdir(parents=True, exist_ok=True)
+        make_directory(path.parent)
         file = os.open(made, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
         with os.fdopen(file, "w") as writing:
             writing.write(token_hex(_KEY_BYTES) + "\n")

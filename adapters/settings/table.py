@@ -16,6 +16,7 @@ import platformdirs
 
 from actors.tools.approval_rules import ApprovalRule
 from adapters.settings.areas.oversight import OversightConfig
+from adapters.settings.areas.providers import PROVIDER_SETTINGS
 from adapters.settings.forges import Forge, Forges
 from adapters.settings.kinds import (
     LOG_FORMATS,
@@ -38,7 +39,6 @@ from adapters.settings.kinds import (
     SecretText,
     WebAddress,
 )
-from adapters.settings.providers import PROVIDER_SETTINGS
 from adapters.settings.setting import Setting, Subject, setting
 
 PROGRAM = "promptcorner"

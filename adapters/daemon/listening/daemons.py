@@ -19,6 +19,7 @@ import msgspec
 
 from adapters.daemon.listening.certificates import certificate_of
 from adapters.daemon.listening.trusted_files import why_not_trusted, why_stranger
+from adapters.settings.directories import make_directory
 from adapters.settings.kinds import HostAddress
 from adapters.settings.refusals import CannotStart
 from adapters.settings.table import Config
@@ -98,8 +99,7 @@ def daemon_here(config: Config) -> ListeningDaemon:
 
 def _write(folder: Path, daemon: ListeningDaemon) -> tuple[Path, int]:
     """Write the file, locked before it has its name; return its path and descriptor."""
-    mode = 0o711 if os.geteuid() == 0 else 0o700  # that of a data directory, if it is made here
-    folder.parent.mkdir(mode=mode, parents=True, exist_ok=True)
+    make_directory(folder.parent)
     folder.mkdir(mode=0o755, exist_ok=True)
     _remove_old(folder)
     name = token_hex(8)

@@ -19,6 +19,7 @@ from adapters.postgres.embedded import refusals
 from adapters.postgres.embedded.account import Account
 from adapters.postgres.embedded.binaries import Binaries
 from adapters.postgres.embedded.options import ClusterOptions
+from adapters.settings.directories import make_directory
 
 INITDB_SECONDS_MAX = 60.0  # takes half a second; a slow disk may need more
 SUPERUSER = "promptcorner"
@@ -47,7 +48,7 @@ def make_home(home: Path) -> None:
     """Make the directory itself. As root, others may pass through it, since the server's user has
     to."""
     try:
-        home.mkdir(mode=0o711 if os.geteuid() == 0 else 0o700, parents=True, exist_ok=True)
+        make_directory(home)
     except OSError as error:
         raise refuse(error, home) from error
 

@@ -1,4 +1,5 @@
-"""Settings of one area each, as bases of `Config`: the table has no room for all of them.
+"""Settings of one area each, which are more than the table has room for.
 
-oversight   policy hooks, and records of model calls
+oversight  policy hooks, and records of model calls: a base of `Config`
+providers  the settings of providers of models, a few for each
 """
