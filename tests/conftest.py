@@ -71,7 +71,7 @@ def pytest_collection(session):
     took a third of the time of collecting, and a twelfth of that of short tests.
     """
     gc.disable()
-    session.config.args = _begun_elsewhere(session.config.args)
+    session.config.args = _begun_elsewhere(session.config)
     try:
         return (yield)
     finally:
@@ -80,7 +80,7 @@ def pytest_collection(session):
         gc.enable()
 
 
-def _begun_elsewhere(paths):
+def _begun_elsewhere(config):
     """Return what to collect, beginning at another place in each worker.
 
     In a new clone nothing is compiled. Workers that read the files in one order would all compile
@@ -88,9 +88,10 @@ def _begun_elsewhere(paths):
     """
     number = int(os.environ.get("PYTEST_XDIST_WORKER", "gw0").removeprefix("gw"))
     count = int(os.environ.get("PYTEST_XDIST_WORKER_COUNT", "1"))
-    if count == 1 or [Path(path).resolve() for path in paths] != [HERE]:
-        return paths
-    files = sorted(HERE.rglob("test_*.py"))
+    if count == 1 or [Path(path).resolve() for path in config.args] != [HERE]:
+        return config.args
+    left_out = {Path(path).resolve() for path in config.getoption("ignore") or ()}
+    files = sorted(set(HERE.rglob("test_*.py")) - left_out)  # a path that is named is not ignored
     parts = list(dict.fromkeys(_part(file) for file in files))
     first = parts.index(_part(files[len(files) * number // count]))
     return parts[first:] + parts[:first]
