@@ -18,17 +18,18 @@ class DeadlyLine:
         self.url = f"http://127.0.0.1:{self._listener.getsockname()[1]}"
         self._dead = threading.Event()
         self._sockets = []
-        threading.Thread(target=self._answer, daemon=True).start()
+        self._answering = threading.Thread(target=self._answer, daemon=True)
+        self._answering.start()
 
     def die(self):
         dead, self._dead = self._dead, threading.Event()
         dead.set()
 
     def close(self):
-        for each in (self._listener, *self._sockets):
-            with contextlib.suppress(OSError):
-                each.shutdown(socket.SHUT_RDWR)
-            each.close()
+        _close(self._listener)
+        self._answering.join()  # a line may have been dialled at this moment
+        for each in self._sockets:
+            _close(each)
 
     def _answer(self):
         while True:
@@ -36,10 +37,21 @@ class DeadlyLine:
                 here, _ = self._listener.accept()
             except OSError:  # closed: the test is over
                 return
-            there = socket.create_connection(self._there)
-            self._sockets += [here, there]
+            self._sockets.append(here)
+            try:
+                there = socket.create_connection(self._there)
+            except OSError:  # the daemon is gone
+                _close(here)
+                continue
+            self._sockets.append(there)
             for ends in ((here, there), (there, here)):
                 threading.Thread(target=_pass_on, args=(*ends, self._dead), daemon=True).start()
+
+
+def _close(each):
+    with contextlib.suppress(OSError):
+        each.shutdown(socket.SHUT_RDWR)
+    each.close()
 
 
 def _pass_on(source, target, dead):
