@@ -30,7 +30,7 @@ MINUTES, MINUTES_MAX = 10.0, 24 * 60.0
 WARM_SHARE, WARM_SECONDS = 0.25, 300.0  # of the whole, and at the most
 LOOKS = 6  # after the first one, at even distances
 ROUND_SECONDS = 600.0  # of 2,000 turns, also where other work has the processor
-KEPT_MB = "16"  # a tenth of what the turns of a minute leave behind
+KEPT_MB = "16"  # which is full within the first part
 TABLES = """
     SELECT relname, n_live_tup, n_dead_tup, n_tup_upd, n_tup_hot_upd, autovacuum_count,
            pg_table_size(relid), pg_indexes_size(relid)

@@ -15,7 +15,7 @@ def memory_bytes(groups: Path = _GROUPS, our_group: Path = _OUR_GROUP) -> int:
     control group and those around it allow."""
     machine = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
     ours = groups / _name_of(our_group)
-    limits = (_limit_of(group) for group in (ours, *ours.parents) if group.is_relative_to(groups))
+    limits = [_limit_of(group) for group in (ours, *ours.parents)]
     return min([machine, *(limit for limit in limits if limit is not None)])
 
 
@@ -23,7 +23,7 @@ def _name_of(our_group: Path) -> str:
     """Return the group that this process is in, below that of its container."""
     try:
         lines = our_group.read_text().splitlines()
-    except OSError:  # a system without control groups
+    except (OSError, ValueError):  # no control groups, or a name that is no text
         return ""
     names = [line.removeprefix("0::/") for line in lines if line.startswith("0::/")]
     return names[0] if names else ""

@@ -249,8 +249,8 @@ def keep(server: Postmaster, users: ClusterUsers) -> None:
 
 
 def become_keeper(lock: int) -> bool:
-    """Take the keeper's lock, and return False if another keeper has it. Whoever looks whether
-    there is a keeper has it as well, for a moment."""
+    """Take the keeper's lock, and return False if another keeper has it. A process that
+    looks whether there is a keeper has it as well, for a moment."""
     for _ in range(KEEPER_TRIES_MAX):
         if try_lock(lock, fcntl.LOCK_EX):
             return True

@@ -402,7 +402,7 @@ def test_no_pattern_takes_long_to_compare(rule, call):
     began = time.thread_time()
     consent = Consent(ASK, read_rules(f"{rule}=allow"))
     assert ASK is consent.to(named, args(**call))
-    assert time.thread_time() - began < 2
+    assert time.thread_time() - began < 5
 
 
 @pytest.mark.parametrize("text", [f"a{' ' * 3_000}x", "a(" + ")=" * 3_000 + "(", "(" * 3_000])
@@ -410,7 +410,7 @@ def test_what_is_no_rule_is_refused_at_once(text):
     began = time.thread_time()
     with pytest.raises(ValueError, match="is no rule"):
         read_rule(text)
-    assert time.thread_time() - began < 2
+    assert time.thread_time() - began < 5
 
 
 @given(st.text("*a/", max_size=8), st.text("a/b", max_size=8))
@@ -440,7 +440,7 @@ def test_no_command_takes_long_to_compare_with_many_rules(command):
     rules = ",".join(f"execute(rm{at} *)=deny" for at in range(100))
     began = time.thread_time()
     assert ASK is holds(command, rules)
-    assert time.thread_time() - began < 3
+    assert time.thread_time() - began < 5
 
 
 def test_behind_many_words_of_a_program_that_runs_others_any_command_may_stand():

@@ -164,7 +164,7 @@ def test_a_server_cannot_have_us_check_for_long(inner):
 
     assert schema_fault({"a": [[1] * 1_000] * 30}, schema, strict=False) is None
 
-    assert thread_time() - began < 1.0
+    assert thread_time() - began < 5.0
 
 
 def test_what_is_over_the_work_is_left_to_the_tool():

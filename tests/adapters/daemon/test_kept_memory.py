@@ -1,4 +1,4 @@
-"""How much a process keeps, by the memory of its machine."""
+"""A process keeps a share of the memory that its machine and its groups allow."""
 
 import pytest
 

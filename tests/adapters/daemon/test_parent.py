@@ -147,7 +147,7 @@ class JumpingClock:
         monkeypatch.setattr(loop, "machine", lambda: machine() + self._ahead)
 
     def pass_silences(self, family):
-        """Whoever says something is heard before there is another silence."""
+        """A child that says something is heard before there is another silence."""
         self._ahead += children.SILENCES_MAX * children.SILENCE_SECONDS
         first = family.children[0]
         until(family, lambda: not first._silences and first.silent_at > loop.machine())

@@ -2,7 +2,6 @@
 
 import base64
 import logging
-import time
 from uuid import UUID
 
 import pytest
@@ -30,6 +29,7 @@ from adapters.models.prompting import (
     TurnContext,
 )
 from tests.actors.law.chats import ANN, CHAT, NOW, a_chat, assistant, call, system, user
+from tests.effort import counted
 
 FAMILY = ChatId(UUID(int=78))
 IMAGE, OTHER = FileId(UUID(int=1)), FileId(UUID(int=2))
@@ -291,19 +291,18 @@ async def test_of_a_chat_that_nobody_works_on_any_more_nothing_is_kept():
 
 
 async def test_the_next_step_of_a_long_history_costs_a_part_of_the_first():
-    """Some 0.1; it is counted in CPU of this process, the best of several."""
+    """Less than 0.01: counted are the functions that are called."""
     steps = [assistant(call(f"c{n}")) if n % 2 else result(f"c{n - 1}") for n in range(2, 1002)]
     history = history_of(user("hello"), *steps)
-    spent = {"first": [], "next": []}
-    for _ in range(5):
-        prompting = Prompting(Surroundings(), Shelf())
-        for name, rows in (("first", history[:-2]), ("next", history)):
-            began = time.process_time()
-            prompt = await prompting.prompt_for(a_chat().chat, rows, a_model(), ())
-            spent[name].append(time.process_time() - began)
+    prompting = Prompting(Surroundings(), Shelf())
+
+    with counted() as first:
+        await prompting.prompt_for(a_chat().chat, history[:-2], a_model(), ())
+    with counted() as following:
+        prompt = await prompting.prompt_for(a_chat().chat, history, a_model(), ())
 
     assert prompt == await prompt_of(*[row.body for row in history])
-    assert min(spent["next"]) < 0.4 * min(spent["first"])
+    assert following.calls < 0.1 * first.calls
 
 
 def result(id):

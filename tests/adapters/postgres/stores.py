@@ -217,7 +217,7 @@ class PostgresStore:
 
     async def leaves_nothing_behind(self):
         """No connection is lent, no transaction open, every history as new as its newest row."""
-        with trio.fail_after(PATIENCE_SECONDS):  # whoever gave up does not wait for his connection
+        with trio.fail_after(PATIENCE_SECONDS):  # a given-up commit may still have one
             while (now := self.pool.statistics()).lent or now.waiting:
                 await trio.sleep(0.002)
         await self.until(_NOBODY_ELSE)

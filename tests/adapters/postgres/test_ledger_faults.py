@@ -269,7 +269,7 @@ def made_of(resting, requests):
 
 
 def words_of(rows):
-    """What was said and what waits in the queue."""
+    """Return the texts of all messages, and of those that wait in the queue."""
     said = [*(each.body for each in rows.messages), *(each.message for each in rows.queue)]
     return [getattr(part, "text", "") for each in said for part in each.parts]
 

@@ -1,4 +1,4 @@
-"""What the tests of workspaces share."""
+"""Fixtures that all tests of workspaces share."""
 
 import pytest
 from trio.testing import MockClock

@@ -118,7 +118,7 @@ def test_a_plain_line_answers_a_question_that_stood_long_enough_however_busy_the
         async with a_desk(refuses(400, paths)) as desk:
             desk.live.seen.approvals = (APPROVAL,)
             desk.front._ask(asyncio.get_running_loop().time() - stood_seconds)
-            desk.front._line("y")  # nobody has looked at the question in between
+            desk.front._line("y")  # the front has not looked in between
             await asyncio.wait(desk.live._tasks)
 
     asyncio.run(typed())

@@ -15,7 +15,7 @@ def rushing_clock():
 
 @pytest.fixture
 def standing_clock():
-    """A clock that stands still: whoever has to wait for a second waits until the test is over."""
+    """A clock that stands still: a request that has to wait waits until the test is over."""
     return trio.testing.MockClock()
 
 

@@ -148,7 +148,7 @@ def running_below(top):
 
 
 async def until_nothing_runs_below(top):
-    """What is killed is gone in its own time."""
+    """Wait until killed processes are gone."""
     with trio.fail_after(PATIENCE_SECONDS):
         while running_below(top):
             await trio.sleep(0.005)

@@ -47,7 +47,7 @@ async def moved(daemon, chat, *, times):
 
 
 def packed_bytes():
-    """What ffmpeg has read."""
+    """Return how many bytes ffmpeg has read."""
     [packer] = packers()
     [count] = re.findall(r"^rchar: (\d+)", packer.with_name("io").read_text(), re.MULTILINE)
     return int(count)
