@@ -2,7 +2,6 @@
 
 import json
 import os
-import resource
 import socket
 import subprocess
 import sys
@@ -20,7 +19,7 @@ from adapters.settings.secrets import Vault, local_token
 
 TABLE = json.loads(WORDS_FILE.read_text())
 CHATS = [("4f9c", "Three rivers"), ("5a2b", "Tidy up")]
-CPU_SECONDS_MAX = 0.15
+STARTS_OF_PYTHON_MAX = 15  # it is 6, and 50 for a command that imports the daemon
 
 
 def offered(line, ask=lambda kind: []):
@@ -107,16 +106,25 @@ def test_a_daemon_that_answers_nonsense_is_not_heard(answer):
         thread.join()
 
 
-def test_a_daemon_that_is_silent_keeps_nobody_and_costs_little(tmp_path):
+def test_a_daemon_that_is_silent_keeps_nobody_and_costs_little():
     program = Path(sys.executable).with_name("promptcorner")
+    words = [program, "completion", "words", "bash", "--", "watch", ""]
     with socket.create_server(("127.0.0.1", 0)) as listener:  # nothing is ever answered
         url = f"http://127.0.0.1:{listener.getsockname()[1]}"
         settings = {**os.environ, "PROMPTCORNER_URL": url, "PROMPTCORNER_TOKEN": "x"}
-        before = resource.getrusage(resource.RUSAGE_CHILDREN)
-        words = [program, "completion", "words", "bash", "--", "watch", ""]
-        done = subprocess.run(words, env=settings, capture_output=True, text=True, check=True)
-        after = resource.getrusage(resource.RUSAGE_CHILDREN)
+        spent = min(cpu_seconds(words, settings) for _ in range(3))
 
-    assert ("", "") == (done.stdout, done.stderr)
-    spent = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
-    assert spent < 2 * CPU_SECONDS_MAX, "other work on the machine makes ours dearer, not twice"
+    assert spent < STARTS_OF_PYTHON_MAX * min(
+        cpu_seconds([sys.executable, "-c", "pass"], settings) for _ in range(3)
+    )
+
+
+def cpu_seconds(words, settings):
+    """Run a program that says nothing, and return what it took of the processor."""
+    pipe = subprocess.PIPE
+    with subprocess.Popen(words, env=settings, stdout=pipe, stderr=pipe) as program:
+        said = program.stdout.read() + program.stderr.read()
+        _, code, usage = os.wait4(program.pid, 0)
+        program.returncode = code
+    assert (b"", 0) == (said, code)
+    return usage.ru_utime + usage.ru_stime
