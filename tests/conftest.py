@@ -91,7 +91,8 @@ def _begun_elsewhere(config):
     if count == 1 or [Path(path).resolve() for path in config.args] != [HERE]:
         return config.args
     left_out = {Path(path).resolve() for path in config.getoption("ignore") or ()}
-    files = sorted(set(HERE.rglob("test_*.py")) - left_out)  # a path that is named is not ignored
+    found = sorted(HERE.rglob("test_*.py"))  # a path that is named is not ignored
+    files = [file for file in found if left_out.isdisjoint([file, *file.parents])]
     parts = list(dict.fromkeys(_part(file) for file in files))
     first = parts.index(_part(files[len(files) * number // count]))
     return parts[first:] + parts[:first]
