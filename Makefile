@@ -105,9 +105,9 @@ soak: install  ## all of the API's document, then the models for as long as you 
 	PROMPTCORNER_DOCUMENT_EXAMPLES=20 $(BIN)/pytest -q tests/e2e/test_document.py
 	$(BIN)/python -m tests.models.soak
 
-stress: install  ## tests many times over: make stress WHAT=tests/e2e TIMES=20 LOOPS=2 DELAYS=8
+stress: install  ## tests many times over: make stress WHAT=tests/e2e TIMES=20 LOOPS=2 DELAYS=8 FREEZES=1
 	$(BIN)/python -m tests.stress $(WHAT) --times $(TIMES) --loops $(LOOPS) --workers $(WORKERS) \
-	  --delays $(DELAYS) --seed $(SEED)
+	  --delays $(DELAYS) $(FREEZES:%=--freezes) --seed $(SEED)
 
 pictures: install  ## draw the sequences, record the terminal, take pictures of the web pages
 	$(BIN)/python docs/pictures/sequences.py

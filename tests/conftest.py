@@ -39,6 +39,7 @@ NO_LFS = "no Git LFS: install it by apt-get install git-lfs"
 NO_DESKTOP = "no desktop: "  # tests/fakes/screens.py says why
 NO_SHELL = "no shell: "  # tests/e2e/test_completion.py says why
 NO_TMUX = "no tmux: "  # tests/e2e/terminal/test_tmux.py says why
+NO_FREEZER = "no freezer: "  # tests/freezes.py says why
 NO_SUITE = "no suite: "  # tests/adapters/tools/mcp/conformance/test_suite.py says why
 
 # On a busy machine any example may take long, to be drawn as well as to be tried. All else stays as
@@ -133,6 +134,7 @@ def pytest_terminal_summary(terminalreporter):
         (NO_SUITE, "by suites of others"),
         (NO_SHELL, "of completion in shells"),
         (NO_TMUX, "of the chat in tmux"),
+        (NO_FREEZER, "of freezes"),
     ):
         without = [each for each in found if wanting in each.longreprtext]
         if without:

@@ -3,13 +3,16 @@
     python -m tests.stress tests/e2e --times 20
     python -m tests.stress tests --times 4 --loops 2
     python -m tests.stress tests/e2e --times 4 --delays 8 --seed 3
+    python -m tests.stress tests --times 4 --freezes
 
 `--loops` adds that many busy loops, which take the processor away from the tests. The loops end
 with this program, however it ends, and after `LOOP_SECONDS_MAX` at the latest. The output of a red
 run is kept in the folder that is named at the end; that of a green one is removed.
 
 `--delays` delays so many of 100 waits of trio, in the tests and in the daemons that they start
-(`tests/delays`); each run draws others, the first those of `--seed`.
+(`tests/delays`). `--freezes` freezes one process after the other, the tests' own and those that
+they start, for up to 0.8 s (`tests/freezes.py`). Each run draws others, the first those of
+`--seed`.
 """
 
 import argparse
@@ -27,6 +30,7 @@ from xml.etree import ElementTree
 import psutil
 
 from tests.delays import sitecustomize as delays
+from tests.freezes import Freezes, fault
 
 ROOT = Path(__file__).parents[1]
 RUN_SECONDS_MAX = 7200  # one run of everything that was named; then it is ended and counts as red
@@ -96,9 +100,9 @@ def busy_loops(count):
         yield
 
 
-def run_once(what, *, workers, keep, percent=0.0, seed=0):
+def run_once(what, *, workers, keep, percent, freezes, seed):
     """Run the named tests once; `keep` is the path, without a suffix, of what the run writes.
-    `percent` of the waits are delayed."""
+    `percent` of the waits are delayed; with `freezes`, processes are frozen."""
     report, output = keep.with_suffix(".xml"), keep.with_suffix(".txt")
     words = [
         *(sys.executable, "-m", "pytest", "-q", "-n", str(workers)),
@@ -107,7 +111,7 @@ def run_once(what, *, workers, keep, percent=0.0, seed=0):
         *what,
     ]
     began = time.monotonic()
-    with output.open("wb") as file:
+    with output.open("wb") as file, contextlib.ExitStack() as stack:
         # In a session of its own: ctrl-C reaches this program only, which then ends it in order.
         pytest = subprocess.Popen(
             words,
@@ -119,6 +123,8 @@ def run_once(what, *, workers, keep, percent=0.0, seed=0):
             start_new_session=True,
         )
         try:
+            if freezes:
+                stack.enter_context(Freezes(seed)).take(pytest.pid)
             exit_code = pytest.wait(RUN_SECONDS_MAX)
         except subprocess.TimeoutExpired:
             exit_code = -1
@@ -159,7 +165,7 @@ def _read(report):
     return tuple(dict.fromkeys(red)), dict(seconds_of)
 
 
-def stress(what, *, times, loops, workers, folder, percent=0.0, seed=0):
+def stress(what, *, times, loops, folder, workers, percent, freezes, seed):
     """Run the named tests `times` times and print what each run showed; return the tally."""
     folder.mkdir(parents=True)
     tally = Tally()
@@ -168,10 +174,12 @@ def stress(what, *, times, loops, workers, folder, percent=0.0, seed=0):
             for number in range(1, times + 1):
                 keep = folder / f"run-{number:03}"
                 drawn = seed + number - 1
-                run = run_once(what, workers=workers, keep=keep, percent=percent, seed=drawn)
+                run = run_once(
+                    what, workers=workers, keep=keep, percent=percent, freezes=freezes, seed=drawn
+                )
                 tally.add(run)
                 shown = "green" if run.is_green else f"RED, exit code {run.exit_code}"
-                shown += f", seed {drawn}" if percent else ""
+                shown += f", seed {drawn}" if percent or freezes else ""
                 print(f"run {number} of {times}: {shown}, {run.seconds:.0f} s", flush=True)
                 for test in run.red:
                     print(f"  {test}", flush=True)
@@ -196,10 +204,14 @@ def main():
     parser.add_argument("--workers", type=int, default=3, help="how many tests at once (3)")
     of_waits = "how many of 100 waits are delayed (0)"
     parser.add_argument("--delays", type=float, default=0, help=of_waits, metavar="PERCENT")
-    parser.add_argument("--seed", type=int, default=1, help="which waits are delayed (1)")
+    parser.add_argument("--freezes", action="store_true", help="freeze processes (needs root)")
+    of_seed = "which waits are delayed, and which processes frozen (1)"
+    parser.add_argument("--seed", type=int, default=1, help=of_seed)
     folder = ROOT / "build" / time.strftime(f"stress-%Y%m%d-%H%M%S-{os.getpid()}")
     parser.add_argument("--folder", type=Path, default=folder, help="where red runs are kept")
     arguments, options = parser.parse_known_args()
+    if arguments.freezes and (why := fault()):
+        parser.error(why)
     for number in (signal.SIGINT, signal.SIGTERM):  # a background shell had us ignore the first
         signal.signal(number, signal.default_int_handler)
     try:
@@ -207,10 +219,11 @@ def main():
             [*arguments.what, *options],
             times=arguments.times,
             loops=arguments.loops,
-            workers=arguments.workers,
             folder=arguments.folder,
-            percent=arguments.delays,
             seed=arguments.seed,
+            workers=arguments.workers,
+            percent=arguments.delays,
+            freezes=arguments.freezes,
         )
     except KeyboardInterrupt:
         sys.exit("interrupted")
