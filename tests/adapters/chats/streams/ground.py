@@ -142,7 +142,10 @@ class Stage:
         async with open_websocket_url(url, extra_headers=[(CALLER, str(by))]) as socket:
             try:
                 yield socket
-            finally:  # if the server says goodbye first, it is left open
+            finally:
+                # Its reader may wait for somebody who takes the next frame, and would for ever.
+                socket._recv_channel.close()
+                # If the server says goodbye first, it is left open.
                 await trio.aclose_forcefully(socket._stream)
 
     async def get(self, path, *, by=ANN, **headers):
