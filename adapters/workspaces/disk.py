@@ -16,7 +16,7 @@ from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
 from functools import partial
-from subprocess import DEVNULL, PIPE, STDOUT, Popen
+from subprocess import DEVNULL, PIPE, STDOUT, Popen, TimeoutExpired
 from typing import TypeVar
 
 import trio
@@ -148,10 +148,12 @@ class Programs:
         try:
             check_wanted()
         except Unwanted:
+            self._left[key] = popen
             _kill(popen)
             assert popen.stdout is not None, "it was begun with a pipe"
             popen.stdout.close()
-            self._left[key] = popen
+            with suppress(TimeoutExpired):  # nothing may look at what is left any more
+                popen.wait(REAP_SECONDS)
             raise
         return popen
 

@@ -2,6 +2,7 @@
 
 import errno
 import os
+import signal
 import threading
 from functools import partial
 from subprocess import Popen
@@ -272,6 +273,7 @@ async def test_one_that_is_not_wanted_any_more_gives_its_thread_back_even_if_not
     with monkeypatch.context() as deaf:
         deaf.setattr(programs, "Popen", begin_late)
         deaf.setattr(programs, "BEGIN_SECONDS", 0.02)
+        deaf.setattr(programs, "REAP_SECONDS", 0.1)
         deaf.setattr(os, "killpg", lambda *words: killed.append(words))
         await leave(disk, partial(table.run, ["sleep", "1000"], key="a", seconds=20))
         disk.mend()
@@ -285,6 +287,24 @@ async def test_one_that_is_not_wanted_any_more_gives_its_thread_back_even_if_not
     with trio.fail_after(20):
         while table.running:
             await trio.sleep(0.01)
+
+
+async def test_one_that_is_not_wanted_any_more_is_seen_to_its_end(disk, monkeypatch):
+    """Whoever has begun it may be gone by then, as at the end of a daemon."""
+    table, begun = programs.Programs(), []
+
+    def begin_late(*words, **named):
+        disk.touch()
+        begun.append(Popen(*words, **named))
+        return begun[0]
+
+    monkeypatch.setattr(programs, "Popen", begin_late)
+    monkeypatch.setattr(programs, "BEGIN_SECONDS", 0.02)
+    await leave(disk, partial(table.run, ["sleep", "1000"], key="a", seconds=20))
+    disk.mend()
+    await all_ended()
+
+    assert -signal.SIGKILL == begun[0].returncode
 
 
 async def test_one_that_cannot_be_watched_is_ended(monkeypatch):
