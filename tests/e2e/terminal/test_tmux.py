@@ -55,10 +55,17 @@ class Tmux:
         return self._ask("capture-pane", "-p", "-J", "-S", "-")
 
     def until(self, *texts, gone=()):
+        """Wait until these stand on the screen and those do not, once it is drawn whole.
+
+        The cursor is hidden while the window is drawn; this tmux shows what has come of that.
+        """
+
         def fits():
-            shown = self.shown
+            flag, _, shown = self._ask(
+                *("display-message", "-p", "#{cursor_flag}", ";", "capture-pane", "-p")
+            ).partition("\n")
             is_there = all(text in shown for text in texts)
-            return is_there and not any(text in shown for text in gone)
+            return flag == "1" and is_there and not any(text in shown for text in gone)
 
         try:
             eventually(fits, f"{texts} stand there, and {gone} do not")
