@@ -90,7 +90,10 @@ class Asker:
         async with open_websocket_url(url, extra_headers=headers) as socket:
             try:
                 yield socket
-            finally:  # which a client of this kind forgets if the server closed first
+            finally:
+                # Its reader may wait for somebody who takes the next frame, and would for ever.
+                socket._recv_channel.close()
+                # If the server closed first, a client of this kind forgets to.
                 with trio.move_on_after(1, shield=True):
                     await socket.aclose()
                     await socket._stream.aclose()
