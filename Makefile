@@ -8,6 +8,7 @@ WHAT ?= tests
 TIMES ?= 20
 LOOPS ?= 0
 DELAYS ?= 0
+FREEZES ?= 0
 SEED ?= 1
 REPEAT ?= 3
 MINUTES ?= 60
@@ -107,7 +108,7 @@ soak: install  ## all of the API's document, then the models for as long as you 
 
 stress: install  ## tests many times over: make stress WHAT=tests/e2e TIMES=20 LOOPS=2 DELAYS=8 FREEZES=1
 	$(BIN)/python -m tests.stress $(WHAT) --times $(TIMES) --loops $(LOOPS) --workers $(WORKERS) \
-	  --delays $(DELAYS) $(FREEZES:%=--freezes) --seed $(SEED)
+	  --delays $(DELAYS) $(if $(filter-out 0,$(FREEZES)),--freezes) --seed $(SEED)
 
 pictures: install  ## draw the sequences, record the terminal, take pictures of the web pages
 	$(BIN)/python docs/pictures/sequences.py

@@ -1,8 +1,8 @@
-"""How much work something is: the functions that this thread calls for it, also those written in C.
+"""The effort of a piece of work is the number of functions that its thread calls, also those in C.
 
 The count is the same on a busy machine and on an idle one, and Python's collector of garbage, which
 comes when it likes and may take a tenth of a second, adds next to nothing. Seconds, even those of
-the processor, are neither.
+the processor, depend on both.
 """
 
 import sys

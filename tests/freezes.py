@@ -29,7 +29,8 @@ def fault():
 
 class Freezes:
     """A block in which the processes that were taken, and all that they start, are frozen at
-    times. `seed` chooses when, for how long and which."""
+    times. `seed` chooses when, for how long and which. If this program is killed while a
+    process is frozen, write 0 to `cgroup.freeze` of its group."""
 
     def __init__(self, seed, seconds=SECONDS):
         self._random, self._seconds = random.Random(seed), seconds

@@ -135,7 +135,8 @@ class Programs:
         environ: Mapping[str, str] | None,
         errors: int,
     ) -> Popen[bytes]:
-        """Begin it, in a thread. One whose caller has left meanwhile is ended and left."""
+        """Begin it, in a thread. If its caller has left meanwhile, it is killed and waited for; if
+        it does not end, it is left."""
         popen = Popen(
             words,
             stdin=DEVNULL,
@@ -152,7 +153,7 @@ class Programs:
             _kill(popen)
             assert popen.stdout is not None, "it was begun with a pipe"
             popen.stdout.close()
-            with suppress(TimeoutExpired):  # nothing may look at what is left any more
+            with suppress(TimeoutExpired):  # at the end of a daemon, `_reap` is not called again
                 popen.wait(REAP_SECONDS)
             raise
         return popen

@@ -91,7 +91,7 @@ class Asker:
             try:
                 yield socket
             finally:
-                # Its reader may wait for somebody who takes the next frame, and would for ever.
+                # The reader of trio-websocket waits until the next frame is taken, or for ever.
                 socket._recv_channel.close()
                 # If the server closed first, a client of this kind forgets to.
                 with trio.move_on_after(1, shield=True):

@@ -47,6 +47,13 @@ def test_a_process_has_the_least_that_the_groups_around_it_allow(tmp_path, limit
     assert (expected or machine) == memory_bytes(groups, ours)
 
 
+def test_a_group_whose_name_is_no_text_allows_what_its_container_does(tmp_path):
+    (tmp_path / "memory.max").write_text(f"{MB}\n")
+    (tmp_path / "ours").write_bytes(b"0::/\xff\n")
+
+    assert MB == memory_bytes(tmp_path, tmp_path / "ours")
+
+
 def test_without_a_group_of_its_own_a_process_has_what_its_container_has(tmp_path):
     (tmp_path / "memory.max").write_text(f"{MB}\n")
 

@@ -291,7 +291,7 @@ async def test_of_a_chat_that_nobody_works_on_any_more_nothing_is_kept():
 
 
 async def test_the_next_step_of_a_long_history_costs_a_part_of_the_first():
-    """Less than 0.01: counted are the functions that are called."""
+    """The share is less than 0.01 of the functions that are called."""
     steps = [assistant(call(f"c{n}")) if n % 2 else result(f"c{n - 1}") for n in range(2, 1002)]
     history = history_of(user("hello"), *steps)
     prompting = Prompting(Surroundings(), Shelf())

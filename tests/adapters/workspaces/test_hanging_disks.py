@@ -290,7 +290,7 @@ async def test_one_that_is_not_wanted_any_more_gives_its_thread_back_even_if_not
 
 
 async def test_one_that_is_not_wanted_any_more_is_seen_to_its_end(disk, monkeypatch):
-    """Whoever has begun it may be gone by then, as at the end of a daemon."""
+    """Its `Programs` may be gone by then, as at the end of a daemon."""
     table, begun = programs.Programs(), []
 
     def begin_late(*words, **named):

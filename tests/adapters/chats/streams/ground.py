@@ -143,7 +143,7 @@ class Stage:
             try:
                 yield socket
             finally:
-                # Its reader may wait for somebody who takes the next frame, and would for ever.
+                # The reader of trio-websocket waits until the next frame is taken, or for ever.
                 socket._recv_channel.close()
                 # If the server says goodbye first, it is left open.
                 await trio.aclose_forcefully(socket._stream)
